@@ -67,12 +67,12 @@ def add_connection_options(top: argparse.ArgumentParser) -> None:
     top.add_argument(
         "--address", required=True, metavar="HOST:PORT", help="the switch's gRPC server"
     )
-    top.add_argument("--device-id", type=int, default=0, help="P4Runtime device id (default 0)")
+    top.add_argument("--device-id", type=int, default=0, help="P4Runtime device id (default: 0)")
     top.add_argument(
         "--election-id",
         type=int,
         default=10,
-        help="the controller with the highest is primary and may write (default 10)",
+        help="the controller with the highest one may write (default: 10)",
     )
     top.add_argument(
         "--p4info", type=Path, metavar="FILE", help="P4Info of the program, in text format"
@@ -99,7 +99,7 @@ def add_connection_options(top: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     top.add_argument(
         "--packet-bytes", type=int, default=1514, metavar="N",
-        help="packet size in bytes (default 1514) for conversions by --thrift and --bfrt",
+        help="packet size in bytes (default: 1514) for conversions by --thrift and --bfrt",
     )  # fmt: skip
     top.add_argument(
         "--bfrt", action="store_true",
@@ -121,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     shown = commands.add_parser(
-        "show", help="print the state that controllers wrote, as sorted lines"
+        "show", help="print the state that controllers wrote, in sorted lines"
     )
     shown.add_argument(
         "--registers", action=argparse.BooleanOptionalAction, default=True,
@@ -129,43 +129,50 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     shown.set_defaults(command=show)
 
-    pushed = commands.add_parser("push", help="push the pipeline and, optionally, a state")
+    pushed = commands.add_parser("push", help="push the program and, optionally, a state")
     pushed.add_argument(
         "--state", type=Path, metavar="FILE",
-        help="JSON with entries, clone_sessions, registers; replaces the switch's state",
+        help="JSON with entries, clone_sessions, registers and so on; replaces the switch's state",
     )  # fmt: skip
     pushed.set_defaults(command=push)
 
     rates = commands.add_parser("set-rate", help="set a port's rate")
-    rates.add_argument("port", type=int)
-    rates.add_argument("rate", type=rate, help="5Mbps")
+    rates.add_argument("port", type=int, help="the port's number")
+    rates.add_argument("rate", type=rate, help="the rate, such as 5Mbps")
     rates.set_defaults(command=set_rate)
 
     limits = commands.add_parser("set-queue", help="set a port's queue limit")
-    limits.add_argument("port", type=int)
-    limits.add_argument("limit", type=limit, help="100packets, 20kB or 15ms")
+    limits.add_argument("port", type=int, help="the port's number")
+    limits.add_argument("limit", type=limit, help="the limit, such as 100packets, 20kB or 15ms")
     limits.set_defaults(command=set_queue)
 
     queue = commands.add_parser("queue", help="print a port's settings and queue counters")
-    queue.add_argument("port", type=int)
+    queue.add_argument("port", type=int, help="the port's number")
     queue.set_defaults(command=show_queue)
 
     port = commands.add_parser("set-port", help="with --bfrt: configure and enable a port")
-    port.add_argument("port", type=int)
-    port.add_argument("speed", type=rate, help="10Gbps")
+    port.add_argument("port", type=int, help="the device port")
+    port.add_argument("speed", type=rate, help="the port's speed, such as 10Gbps")
     port.add_argument(
-        "--fec", choices=FECS, default="none", help="must match the other end of the cable"
+        "--fec",
+        choices=FECS,
+        default="none",
+        help="forward error correction, as at the other end of the cable (default: none)",
     )
     port.set_defaults(command=set_port)
 
     counter = commands.add_parser("counter", help="print a counter's cells that are not zero")
-    counter.add_argument("name")
-    counter.add_argument("index", type=int, nargs="?", help="(all)")
+    counter.add_argument("name", help="the counter's name in the P4Info")
+    counter.add_argument(
+        "index", type=int, nargs="?", help="the cell (default: all that are not zero)"
+    )
     counter.set_defaults(command=show_counter)
 
     register = commands.add_parser("register", help="print a register's cells that are not zero")
-    register.add_argument("name")
-    register.add_argument("index", type=int, nargs="?", help="(all)")
+    register.add_argument("name", help="the register's name in the P4Info")
+    register.add_argument(
+        "index", type=int, nargs="?", help="the cell (default: all that are not zero)"
+    )
     register.set_defaults(command=show_register)
     return top
 

@@ -1,4 +1,4 @@
-"""Sets rates and queues over gNMI, with the OpenConfig paths of docs/reference/gnmi.md.
+"""Sets rates and queues over gNMI, with the OpenConfig paths of docs/guide/gnmi.md.
 
 The rate is a scheduler's `cir`. A queue's limit is its dedicated buffer: in bytes, in microseconds,
 or in packets (an augmented leaf). A limit in time is rounded to a whole microsecond, at least one.

@@ -12,11 +12,11 @@ from narrows.testbed.cli.exit_codes import DONE
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser(
-        "calibrate", help="the highest rates that can be trusted in real time on this machine"
+        "calibrate", help="measure the highest rates that this machine supports in real time"
     )
-    command.add_argument("--seconds", type=int, default=3, help="of each run (3)")
+    command.add_argument("--seconds", type=int, default=3, help="length of each run (default: 3)")
     command.add_argument("--out", type=Path, default=Path("results/calibration.json"),
-        help="where they are written (results/calibration.json)")  # fmt: skip
+        help="the file to write (default: results/calibration.json)")  # fmt: skip
     command.set_defaults(command=run)
 
 

@@ -12,10 +12,10 @@ from narrows.testbed.problems import InputError, Problem
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("check", help="whether results are as their runs wrote them")
+    command = commands.add_parser("check", help="check that results are as their runs wrote them")
     add = command.add_argument
     add("results", type=Path, nargs="+", metavar="DIR",
-        help="a run, results/<scenario>, or a directory of these")  # fmt: skip
+        help="a run, results/<scenario>, or a directory that holds these")  # fmt: skip
     command.set_defaults(command=run)
 
 

@@ -16,11 +16,11 @@ SHELLS = ("bash", "zsh", "fish")
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser(
-        "completion", help="print the completion for a shell",
+        "completion", help="print the completion script of a shell",
         description='Bash: eval "$(narrows completion bash)" in ~/.bashrc. Zsh: the same in '
         "~/.zshrc, after compinit. Fish: narrows completion fish | source.",
     )  # fmt: skip
-    command.add_argument("shell", choices=SHELLS, help="which shell")
+    command.add_argument("shell", choices=SHELLS, help="the shell")
     command.set_defaults(command=run)
 
 

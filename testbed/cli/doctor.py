@@ -15,8 +15,10 @@ from narrows.testbed.targets.base import Hosts, Target
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("doctor", help="what this machine can run, and what mends it")
-    command.add_argument("--target", choices=TARGETS, help="what is missing for this one only")
+    command = commands.add_parser(
+        "doctor", help="list what this machine can run, and how to get the rest"
+    )
+    command.add_argument("--target", choices=TARGETS, help="check the needs of one target only")
     add_target_options(command, only_hardware=True)
     command.set_defaults(command=run)
 

@@ -15,13 +15,19 @@ from narrows.testbed.problems import InputError, Problem
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("export", help="runs in the formats of other tools")
+    command = commands.add_parser("export", help="write runs in the formats of other tools")
     add = command.add_argument
-    add("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
-    add("--format", required=True, help="which one (narrows list formats)")
+    add(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="a directory of runs: results/<scenario>",
+    )
+    add("--format", required=True, help="the format (narrows list formats)")
     add("--sample", metavar="TIME",
-        help="the last row of each flow and event in each such interval (csv, csv-gz)")  # fmt: skip
-    add("--out", type=Path, metavar="DIR", help="(<DIR>/export)")
+        help="keep the last row of each flow and event in each interval (csv, csv-gz)")  # fmt: skip
+    add("--out", type=Path, metavar="DIR", help="the directory to write (default: <DIR>/export)")
     command.set_defaults(command=run)
 
 

@@ -22,7 +22,7 @@ def add_command(commands: Any) -> None:
     add_background_options(command)
     command.add_argument("--port", required=True, metavar="DEVICE", dest="device",
         help="the DPDK device, e.g. net_memif0,role=client")  # fmt: skip
-    command.add_argument("--count", type=int, metavar="N", help="so many packets at most")
+    command.add_argument("--count", type=int, metavar="N", help="stop after N packets")
     add_port_options(command)
     command.set_defaults(command=run)
 

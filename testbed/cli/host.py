@@ -14,19 +14,24 @@ from narrows.testbed.cli.options import add_overrides, add_port_options, port_op
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser(
-        "host", help="a scenario's hosts on DPDK ports, opposite any switch",
-        description="The senders of a scenario, its receivers or both, in real time on DPDK ports.",
+        "host", help="run a scenario's hosts on DPDK ports, opposite any switch",
+        description="Runs a scenario's senders, receivers or both in real time on DPDK ports.",
     )  # fmt: skip
     add = command.add_argument
-    add("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
+    add("scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set")
     add("--port", action="append", default=[], required=True, metavar="GROUP=DEVICE",
         dest="devices", help="the DPDK device of a group's hosts, e.g. senders=net_memif0,"
         "role=client, or of a collector, e.g. 'collector at s1'=...")  # fmt: skip
     add_port_options(command)
-    add("--begin", type=float, metavar="SECONDS", help="when its time is 0 (date +%%s): "
-        "so that hosts in several processes have one time (when all ports are up)")  # fmt: skip
+    add("--begin", type=float, metavar="SECONDS",
+        help="Unix time of the start, common to several processes (default: ports up)")  # fmt: skip
     add_overrides(command)
-    add("--out", type=Path, default=Path("results"), help="where results go (results)")
+    add(
+        "--out",
+        type=Path,
+        default=Path("results"),
+        help="the directory for results (default: results)",
+    )
     command.set_defaults(command=run)
 
 

@@ -11,8 +11,16 @@ def add_command(commands: Any) -> None:
     command = commands.add_parser(
         "kernel", help="run a program with our variants in the Linux kernel (eBPF)"
     )
-    command.add_argument("variants", nargs="?", default="", metavar="VARIANT,…", help="by name")
-    command.add_argument("program", nargs=argparse.REMAINDER, help="and its arguments")
+    command.add_argument(
+        "variants",
+        nargs="?",
+        default="",
+        metavar="VARIANT,…",
+        help="variants to load; none: list what the kernel has and could have",
+    )
+    command.add_argument(
+        "program", nargs=argparse.REMAINDER, help="the program to run, with its arguments"
+    )
     command.set_defaults(command=run)
 
 

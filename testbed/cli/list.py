@@ -19,12 +19,14 @@ LISTS = (
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("list", help="what there is to choose from")
-    command.add_argument("what", choices=LISTS, help="which list")
+    command = commands.add_parser(
+        "list", help="list variants, disciplines, figures, keys and other choices"
+    )
+    command.add_argument("what", choices=LISTS, help="the list to print")
     command.add_argument(
         "prefix", nargs="?", default="", metavar="PREFIX",
-        help="with keys: those of this table only, e.g. bottleneck or flow.app; "
-        "with variants: all of this one",
+        help="keys: only those of this table, e.g. bottleneck or flow.app; "
+        "variants: the whole record of this one",
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="print the list as JSON")
     command.set_defaults(command=run)

@@ -22,7 +22,7 @@ def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser("man", help="write manual pages of the command and its verbs")
     command.add_argument("--out", type=Path, default=Path("man/man1"), metavar="DIR",
-        help="where they go (man/man1)")  # fmt: skip
+        help="the directory to write (default: man/man1)")  # fmt: skip
     command.set_defaults(command=run)
 
 

@@ -29,15 +29,15 @@ def add_overrides(command: argparse.ArgumentParser) -> None:
     """The option that sets keys of a scenario."""
     command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides",
-        help="sets a key of the scenario by its path",
+        help="set a key of the scenario by its path",
     )  # fmt: skip
 
 
 def add_background_options(command: argparse.ArgumentParser) -> None:
     """The options of commands that send a scenario's background traffic or have it sent."""
     add = command.add_argument
-    add("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
-    add("--duration", metavar="TIME", help="how long (the scenario's)")
+    add("scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set")
+    add("--duration", metavar="TIME", help="how long to send (default: the scenario's duration)")
     add_overrides(command)
 
 
@@ -52,13 +52,13 @@ def add_port_options(command: argparse.ArgumentParser) -> None:
     """The options of every command that opens DPDK ports."""
     add = command.add_argument
     add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
-        help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
-    add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
+        help=f"packets to reserve memory for (default: {DEFAULT_MBUFS})")  # fmt: skip
+    add("--no-huge", action="store_true", help="use no hugepages, even if enough are free")
     idle = command.add_mutually_exclusive_group()
     idle.add_argument("--poll", action="store_const", const="poll", dest="idle",
-        help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
+        help="keep the data path's cores busy (default if two others remain)")  # fmt: skip
     idle.add_argument("--yield", action="store_const", const="yield", dest="idle",
-        help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
+        help="let other programs run while no packet is due (default otherwise)")  # fmt: skip
 
 
 def port_options(options: argparse.Namespace) -> PortOptions:

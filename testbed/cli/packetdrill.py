@@ -9,8 +9,10 @@ from typing import Any
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("packetdrill", help="play packetdrill scripts to our TCP")
-    command.add_argument("scripts", type=Path, nargs="+", metavar="SCRIPT.pkt", help="the scripts")
+    command = commands.add_parser("packetdrill", help="play packetdrill scripts against our TCP")
+    command.add_argument(
+        "scripts", type=Path, nargs="+", metavar="SCRIPT.pkt", help="the scripts to play, in order"
+    )
     command.set_defaults(command=run)
 
 

@@ -13,13 +13,15 @@ from narrows.testbed.cli.options import add_background_options, background_reque
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser(
-        "pktgen", help="a scenario's background traffic as a script for DPDK pktgen"
+        "pktgen", help="write a scenario's background traffic as a script for DPDK pktgen"
     )
     add_background_options(command)
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.lua", help="the script")
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.lua", help="the script to write"
+    )
     command.add_argument(
         "--link", default="10Gbps", metavar="RATE",
-        help="what pktgen takes its ports' speed for, of which its rates are a share (10Gbps)",
+        help="the port speed that pktgen assumes; its rates are shares of it (default: 10Gbps)",
     )  # fmt: skip
     command.set_defaults(command=run)
 

@@ -14,9 +14,13 @@ from narrows.testbed.problems import InputError, Problem
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("plan", help="a scenario with everything worked out, as JSON")
-    command.add_argument("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
-    command.add_argument("--switch", metavar="NAME", help="of one switch only: its state and ports")
+    command = commands.add_parser("plan", help="print a scenario's resolved plan as JSON")
+    command.add_argument(
+        "scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set"
+    )
+    command.add_argument(
+        "--switch", metavar="NAME", help="print the state and ports of this switch only"
+    )
     add_overrides(command)
     command.set_defaults(command=run)
 

@@ -12,10 +12,21 @@ from narrows.testbed.problems import InputError, Problem
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("report", help="one HTML page of results")
+    command = commands.add_parser("report", help="write one HTML page of results")
     add = command.add_argument
-    add("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
-    add("--out", type=Path, metavar="FILE.html", help="(<first DIR>/report.html)")
+    add(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="a directory of runs: results/<scenario>",
+    )
+    add(
+        "--out",
+        type=Path,
+        metavar="FILE.html",
+        help="the page to write (default: <first DIR>/report.html)",
+    )
     command.set_defaults(command=run)
 
 

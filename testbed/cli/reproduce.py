@@ -15,13 +15,25 @@ from narrows.testbed.problems import InputError, Problem
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
-    command = commands.add_parser("reproduce", help="a paper's numbers and claims beside ours")
+    command = commands.add_parser(
+        "reproduce", help="run a paper's experiments and compare its numbers with ours"
+    )
     add = command.add_argument
-    add("paper", help="its name (narrows list papers)")
-    add("--quick", action="store_true", help="fewer points, seeds and seconds")
-    add("--fresh", action="store_true", help="run again what is there already")
-    add("--out", type=Path, default=Path("results/reproduce"), help="(results/reproduce)")
-    add("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)")
+    add("paper", help="the paper's name (narrows list papers)")
+    add("--quick", action="store_true", help="run fewer points, seeds and seconds")
+    add("--fresh", action="store_true", help="repeat runs that are already finished")
+    add(
+        "--out",
+        type=Path,
+        default=Path("results/reproduce"),
+        help="the directory for results (default: results/reproduce)",
+    )
+    add(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="runs at a time (default: one per core)",
+    )
     command.set_defaults(command=run)
 
 

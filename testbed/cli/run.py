@@ -26,20 +26,37 @@ def add_command(commands: Any) -> None:
     add = command.add_argument
     target, hosts = next(iter(TARGETS)), next(iter(HOSTS))
     add("scenario", type=Path, help="a TOML file (narrows list scenarios)")
-    add("--target", default=target, choices=TARGETS, help=f"what it runs on ({target})")
-    add("--hosts", default=hosts, choices=HOSTS, help=f"whose TCP ({hosts})")
+    add(
+        "--target",
+        default=target,
+        choices=TARGETS,
+        help=f"the switch to run on (default: {target})",
+    )
+    add(
+        "--hosts", default=hosts, choices=HOSTS, help=f"whose TCP the hosts have (default: {hosts})"
+    )
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides",
-        help='sets a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3')  # fmt: skip
+        help='set a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3')  # fmt: skip
     add("--seed", type=int, help="the first seed; same as --set seed=N")
-    add("--out", type=Path, default=Path("results"), help="where results go (results)")
-    add("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)")
+    add(
+        "--out",
+        type=Path,
+        default=Path("results"),
+        help="the directory for results (default: results)",
+    )
+    add(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="runs at a time (default: one per core)",
+    )
     add("--scheduler", metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
-    add("--resume", action="store_true", help="keep finished runs that are the same")
-    add("--no-figures", action="store_true", help="draw none")
-    add("--dry-run", action="store_true", help="say what would be run, and end")
+    add("--resume", action="store_true", help="keep finished runs whose inputs are the same")
+    add("--no-figures", action="store_true", help="draw no figures")
+    add("--dry-run", action="store_true", help="print what would run, and exit")
     add("--quiet", action="store_true", help="print errors only")
-    add("--json", action="store_true", help="print the results as JSON in place of the table")
+    add("--json", action="store_true", help="print the results as JSON instead of the table")
     add_target_options(command)
     command.set_defaults(command=run)
 

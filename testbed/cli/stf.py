@@ -13,9 +13,15 @@ def add_command(commands: Any) -> None:
         "stf", help="run STF tests on the software switch, in virtual time"
     )
     add = command.add_argument
-    add("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
-    add("--program", type=Path, required=True, metavar="P.json", help="bmv2 JSON")
-    add("--p4info", type=Path, metavar="FILE.txtpb", help="checked against P.json")
+    add("tests", type=Path, nargs="+", metavar="TEST.stf", help="the STF tests to run")
+    add(
+        "--program",
+        type=Path,
+        required=True,
+        metavar="P.json",
+        help="the program, as p4c-bm2-ss compiled it",
+    )
+    add("--p4info", type=Path, metavar="FILE.txtpb", help="P4Info to check the program against")
     command.set_defaults(command=run)
 
 

@@ -38,7 +38,7 @@ def commands() -> str:
         table(["code", "meaning"], NARROWS_CODES),
         "## The controller's command",
         f"`{module} --address HOST:PORT COMMAND` reads and sets a running switch."
-        " [controller.md](controller.md) has examples.",
+        " [Control a switch](../guide/controller.md) has examples.",
         options(top),
         *parts,
         "### Exit codes of the controller",
@@ -67,7 +67,7 @@ def command(level: str, program: str, name: str, about: str, parser: Parser) -> 
 def options(parser: Parser) -> str:
     """The table of a parser's arguments and options."""
     rows = [
-        [code(flags(each)), sentence((each.help or "").replace("%(default)s", str(each.default)))]
+        [code(flags(each)), sentence((each.help or "") % {"default": each.default})]
         for each in parser._actions
         if not isinstance(each, argparse._HelpAction | argparse._SubParsersAction)
     ]

@@ -52,7 +52,7 @@ def paths() -> str:
     return page(
         "gNMI paths",
         "`N` is a port's number. A leaf stands below `state` of its container; one that can be set"
-        " stands below `config` too. [gnmi.md](gnmi.md) has the rules, errors and examples.",
+        " stands below `config` too. [gNMI](../guide/gnmi.md) has the rules, errors and examples.",
         "Leaves that are ours are of the module `narrows-qos`, others of OpenConfig's models.",
         *parts,
     )

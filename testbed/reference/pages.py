@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from narrows.testbed.reference import commands, gnmi, network, results, scenario, senders
+from narrows.testbed.reference import (
+    budgets,
+    commands,
+    gnmi,
+    network,
+    results,
+    scenario,
+    senders,
+)
 
 FILES: dict[str, Callable[[], str]] = {
     "scenario.md": scenario.scenario,
@@ -21,6 +29,7 @@ FILES: dict[str, Callable[[], str]] = {
     "commands.md": commands.commands,
     "targets.md": commands.targets,
     "gnmi-paths.md": gnmi.paths,
+    "budgets.md": budgets.budgets,
 }
 """By name, in the order of a reader."""
 

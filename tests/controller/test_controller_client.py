@@ -283,7 +283,7 @@ def test_files_that_are_not_there(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 def test_the_document_s_parts_of_a_state() -> None:
-    text = (ROOT / "docs/reference/controller.md").read_text()
+    text = (ROOT / "docs/guide/controller.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `(\{.*\})`", text, re.M)
     state = SwitchState.from_json({part: [json.loads(one)] for part, one in rows})
     assert len(rows) == 6

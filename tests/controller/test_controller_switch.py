@@ -296,7 +296,7 @@ def test_the_document_s_commands(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    text = (ROOT / "docs/reference/controller.md").read_text()
+    text = (ROOT / "docs/guide/controller.md").read_text()
     (state,) = re.findall(r"```json\n(.*?)```", text, re.S)
     (tmp_path / "state.json").write_text(state)
     (tmp_path / "p4").symlink_to(ROOT / "p4")

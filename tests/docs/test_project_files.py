@@ -90,5 +90,22 @@ def test_the_readme_is_a_screen_and_a_half() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 75
 
 
+LIMITATIONS = (ROOT / "LIMITATIONS.md").read_text(encoding="utf-8")
+ENTRIES = re.findall(r"^- .*?(?=\n- |\n\n|\n*\Z)", LIMITATIONS, re.M | re.S)
+
+
 def test_the_limitations_have_at_most_1500_words() -> None:
-    assert len((ROOT / "LIMITATIONS.md").read_text(encoding="utf-8").split()) <= 1500
+    assert len(LIMITATIONS.split()) <= 1500
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.split("**")[1])
+def test_a_limitation_says_what_to_do_instead(entry: str) -> None:
+    lacking, _, instead = " ".join(entry.split()).partition(" *Instead:* ")
+    assert re.match(r"- \*\*.+\*\*", lacking) and lacking.endswith((".", ")."))
+    assert len(instead.split()) >= 3 and instead.endswith(".") and "Instead:" not in instead
+
+
+def test_every_section_of_the_limitations_has_entries() -> None:
+    for section in LIMITATIONS.split("\n## ")[1:]:
+        heading, body = section.split("\n", 1)
+        assert body.lstrip().startswith("- **"), heading

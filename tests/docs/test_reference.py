@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import tomllib
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from narrows.controller import __main__ as controller
 from narrows.switch.server.gnmi.leaves import LEAVES
 from narrows.switch.server.gnmi.meanings import MEANINGS
 from narrows.testbed import catalogue
+from narrows.testbed.cli import main as cli
 from narrows.testbed.cli.list import listed
+from narrows.testbed.reference.commands import subcommands
 from narrows.testbed.reference.markdown import table, wrapped
 from narrows.testbed.reference.pages import FILES
 from narrows.testbed.scenario import sweep
@@ -39,6 +43,17 @@ DUMBBELL = f"{TWO_FLOWS}\n[[event]]\nat = '1s'\nset = {{}}\n"
 def test_a_page_is_what_the_records_say(name: str) -> None:
     text = (ROOT / "docs/reference" / name).read_text(encoding="utf-8")
     assert text == FILES[name](), f"docs/reference/{name} is out of step: make reference"
+
+
+def test_every_file_of_the_reference_is_generated() -> None:
+    assert {path.name for path in (ROOT / "docs/reference").iterdir()} == set(FILES)
+
+
+@pytest.mark.parametrize("parser", [cli.parser(), controller.parser()], ids=lambda each: each.prog)
+def test_every_option_of_a_command_has_a_help_text(parser: argparse.ArgumentParser) -> None:
+    for name, about, inner in subcommands(parser):
+        assert about, name
+        assert [each.dest for each in inner._actions if len((each.help or "").split()) < 2] == []
 
 
 def test_every_key_has_a_meaning() -> None:

@@ -100,5 +100,5 @@ def test_options_have_the_bytes_of_their_rfcs() -> None:
 
 
 def test_the_documentation_names_every_socket_option() -> None:
-    text = (ROOT / "docs/reference/packetdrill.md").read_text()
+    text = (ROOT / "docs/guide/packetdrill.md").read_text()
     assert not [name for name in SOCKET_OPTIONS if f"`{name}`" not in text]

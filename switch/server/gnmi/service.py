@@ -1,4 +1,4 @@
-"""A gNMI server (0.10.0) for a switch's traffic manager; docs/reference/gnmi.md lists its paths.
+"""A gNMI server (0.10.0) for a switch's traffic manager; docs/guide/gnmi.md lists its paths.
 
 `GnmiService(target).add_to(server)` puts it on the same gRPC port as P4Runtime. `leaves.py` lists
 its leaves. It refuses unknown paths, values of a wrong type or out of range, and settings that the

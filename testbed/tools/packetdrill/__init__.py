@@ -1,1 +1,1 @@
-"""Plays packetdrill scripts to our TCP in virtual time (docs/reference/packetdrill.md)."""
+"""Plays packetdrill scripts to our TCP in virtual time (docs/guide/packetdrill.md)."""

@@ -1,4 +1,4 @@
-"""Reads a script in the packetdrill dialect of docs/reference/packetdrill.md."""
+"""Reads a script in the packetdrill dialect of docs/guide/packetdrill.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gNMI over a real gRPC connection: paths of docs/reference/gnmi.md, encodings, errors, streams."""
+"""gNMI over a real gRPC connection: paths of docs/guide/gnmi.md, encodings, errors, streams."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.switch.gnmi.requests import (
     refused,
 )
 
-DOC = ROOT / "docs/reference/gnmi.md"
+DOC = ROOT / "docs/guide/gnmi.md"
 
 
 def test_capabilities_name_models_and_encodings(stub: Any) -> None:
