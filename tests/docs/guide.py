@@ -36,6 +36,7 @@ PAGES: Final = tuple(
 STEPS: Final = {page: tuple(steps_of(FOLDER / page)) for page in PAGES}
 LEFT_OUT = {"target", "results", ".venv", ".git", "node_modules"}
 BUILD = "make setup"
+ACTIVATE = ". .venv/bin/activate"
 COMMAND_TIMEOUT_S, READY_TIMEOUT_S = 300, 120
 VOID = re.compile(r"\b(invalid|void)\b")
 """The output of `narrows run` if the run's own error is too large."""
@@ -69,6 +70,7 @@ def reader() -> Iterator[Reader]:
 
         shutil.copytree(ROOT, tree, ignore=ignored, symlinks=True)
         rename_crates(tree, "guide")
+        (tree / ".venv").symlink_to(sys.prefix)  # What `make setup` makes.
         with own_namespaces() as inside:
             following = Reader(tree, inside)
             try:
@@ -162,18 +164,30 @@ class Reader:
             self.run(step)
 
     def environment(self) -> dict[str, str]:
-        """The environment's programs, with the copy in place of the checkout."""
+        """The environment's variables, with the copy in place of the checkout."""
         found = needs.cargo_environment()
+        active = Path(sys.executable).parent
+        rest = [each for each in found["PATH"].split(os.pathsep) if each and Path(each) != active]
         return found | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{found['PATH']}",
+            "PATH": os.pathsep.join(rest if self.is_activated else [str(active), *rest]),
             "PYTHONPATH": str(self.tree),
             "CARGO_TARGET_DIR": str(ROOT / "target"),
             "COLUMNS": "100",
         }
 
+    @property
+    def is_activated(self) -> bool:
+        """Whether commands run in the activated environment, as the install page says. Otherwise
+        the tests themselves run outside an environment, and its programs are on the path.
+        """
+        return (self.tree / ".venv/bin/activate").exists()
+
     def command(self, text: str) -> list[str]:
-        """A shell that runs a command of the guide in the copy."""
-        return [*self.inside, "bash", "-c", 'cd "$0" && eval "$1"', str(self.tree), text]
+        """A shell that runs a command of the guide in the copy, with the environment active."""
+        script = 'cd "$0" && eval "$1"'
+        if self.is_activated and text != BUILD:
+            script = f'cd "$0" && {ACTIVATE} && eval "$1"'
+        return [*self.inside, "bash", "-c", script, str(self.tree), text]
 
     def start(self, step: Step) -> subprocess.Popen[str]:
         """Starts a background command, and waits for the text that says it is ready."""

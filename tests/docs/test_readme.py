@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from narrows.testbed import engine
 from narrows.testbed.cli import list as listing
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
+from narrows.testbed.reference.commands import subcommands
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.docs.guide import FOLDER, PAGES
@@ -53,6 +55,51 @@ def test_a_documented_command_works(document: str, command: str) -> None:
             make_plan(point.scenario, str(options.scenario))
     elif options.command == listing.run:
         assert narrows(*arguments).returncode == 0
+
+
+PROSE = re.compile(r"`((?:make|narrows|cargo|pytest|python -m) [^`]+)`")
+"""A command in a sentence."""
+FOREIGN = {"make modules_install"}
+VERBS = {name: parser for name, _, parser in subcommands(cli.parser())}
+
+
+def commands_in_prose() -> Iterator[tuple[str, str]]:
+    """(document, command) for every command in a sentence or a table."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        if path.name != "CHANGELOG.md":  # It names commands that are gone.
+            text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.M | re.S)
+            for command in PROSE.findall(text):
+                yield path.relative_to(ROOT).as_posix(), " ".join(command.split())
+
+
+def exists(command: str) -> bool:
+    """Whether a command's verb, options, package or files exist; capitals stand for any value."""
+    program, first, *rest = command.split()
+    if program == "make":
+        return bool(re.search(rf"^{first}:", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    if program == "cargo":
+        crates = [ROOT / name.removeprefix("narrows-") for name in rest if "narrows-" in name]
+        return first in {"test", "bench"} and all(
+            (crate / "Cargo.toml").exists() for crate in crates
+        )
+    if program == "pytest":
+        return (ROOT / first).exists()
+    if program == "python":
+        return importlib.util.find_spec(rest[0]) is not None
+    if first in VERBS:
+        known = {flag for action in VERBS[first]._actions for flag in action.option_strings}
+        return {word for word in rest if word.startswith("--")} <= known
+    return first in {"VERB", "--help", "--version"}
+
+
+@pytest.mark.parametrize(("document", "command"), sorted(set(commands_in_prose())))
+def test_a_command_in_a_sentence_exists(document: str, command: str) -> None:
+    assert command in FOREIGN or exists(command), document
+
+
+@pytest.mark.parametrize("command", ["make no", "narrows no", "narrows run --no", "pytest no"])
+def test_a_command_that_is_gone_is_found(command: str) -> None:
+    assert not exists(command)
 
 
 def scenarios() -> Iterator[tuple[str, str]]:
