@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_a_scripts_verbs_and_python_are_the_trees(flow: str, script: str) -> Non
         )
         assert ran.returncode == 0, f"{flow}: {ran.stderr}"
     words = shlex.split(script)
-    for program in (after for word, after in zip(words, words[1:], strict=False) if word == "-c"):
+    for program in (after for word, after in pairwise(words) if word == "-c"):
         for statement in ast.parse(program).body:
             if isinstance(statement, ast.ImportFrom):
                 exec(compile(ast.Module([statement], []), flow, "exec"), {})
