@@ -12,10 +12,10 @@ from pathlib import Path
 from tests.support.world import ROOT
 
 ROOMS = (
-    "analysis", "bench", "common", "controller", "dpdk", "engine", "hosts", "narrows", "p4",
+    "analysis", "bench", "common", "controller", "dpdk", "engine", "fpga", "hosts", "narrows", "p4",
     "queueing", "switch", "testbed", "tests", "traffic",
 )  # fmt: skip
-SOURCES = {".rs", ".py", ".p4", ".c", ".h"}
+SOURCES = {".rs", ".py", ".p4", ".c", ".h", ".cpp", ".sv"}
 FUNCTION_LINES, FILE_LINES, FOLDER_FILES, TEST_NAME = 70, 400, 15, 60
 
 OPCODE_TABLES = {

@@ -1,0 +1,347 @@
+// Decides what happens to every packet of a port, and when: DropTail, marks, loss, exact departures.
+//
+// It does to packets what the software's traffic manager does (queueing/src/traffic_manager). It
+// sees lengths and time stamps, never bytes. Decisions depend on time stamps only, so the clock's
+// frequency and idle cycles change nothing. Events happen in this order:
+//   1. a departure that is due by then, 2. new settings, 3. an arrival.
+// `horizon` promises that no later arrival has an earlier stamp; departures up to it may happen.
+//
+// A departure goes through the egress handshake: `dequeued_valid` until `dequeued_ready`, with what
+// egress made of the packet (its fate and length). A board ties these to "sent, as it is".
+module port_decisions #(
+    // The most packets in the queue, as a power of two.
+    parameter int DEPTH_LOG2 = 10,
+    // Bits of a caller's tag that travels with a packet, such as its place in a buffer.
+    parameter int TAG_W = 1,
+    // Steps per cycle of the transmission time, and of what follows from a new rate.
+    parameter int SEND_STEPS = 1,
+    parameter int SETUP_STEPS = 1
+) (
+    input  logic                              clk,
+    input  logic                              rst,
+
+    input  logic [narrows_pkg::TIME_W-1:0]    horizon,
+
+    input  logic                              arrival_valid,
+    output logic                              arrival_ready,
+    input  logic [narrows_pkg::TIME_W-1:0]    arrival_at,
+    input  logic [narrows_pkg::FRAME_W-1:0]   arrival_frame_bytes,
+    input  logic                              arrival_ecn_capable,
+    input  logic [TAG_W-1:0]                  arrival_tag,
+    // With `arrival_ready`: whether the packet is in the queue.
+    output logic                              admitted,
+
+    input  logic                              settings_valid,
+    output logic                              settings_ready,
+    input  logic [narrows_pkg::TIME_W-1:0]    settings_at,
+    input  narrows_settings_t                  settings,
+    // The settings in force.
+    output narrows_settings_t           active,
+
+    output logic                              dequeued_valid,
+    input  logic                              dequeued_ready,
+    output logic [narrows_pkg::TIME_W-1:0]    dequeued_at,
+    output logic [narrows_pkg::NUMBER_W-1:0]  dequeued_number,
+    output logic [narrows_pkg::FRAME_W-1:0]   dequeued_frame_bytes,
+    output logic [TAG_W-1:0]                  dequeued_tag,
+    output logic                              dequeued_marked,
+    input  logic [1:0]                        egress_fate,
+    input  logic [narrows_pkg::FRAME_W-1:0]   egress_frame_bytes,
+
+    // High for one cycle: the transmission of the last dequeued packet has these times.
+    output logic                              sent,
+    output logic [narrows_pkg::TIME_W-1:0]    sent_start,
+    output logic [narrows_pkg::TIME_W-1:0]    sent_end,
+    output logic [narrows_pkg::COUNTED_W-1:0] sent_counted,
+
+    output logic                              row_valid,
+    input  logic                              row_ready,
+    output narrows_row_t                row,
+
+    // No event is in progress; `due_at` is the next departure if `due_valid`.
+    output logic                              waiting,
+    output logic                              due_valid,
+    output logic [narrows_pkg::TIME_W-1:0]    due_at
+);
+    localparam int TIME_W = narrows_pkg::TIME_W;
+    localparam int RATE_W = narrows_pkg::RATE_W;
+    localparam int FRAME_W = narrows_pkg::FRAME_W;
+    localparam int COUNTED_W = narrows_pkg::COUNTED_W;
+    localparam int NUMBER_W = narrows_pkg::NUMBER_W;
+    localparam int PACKETS_W = narrows_pkg::PACKETS_W;
+    localparam int BYTES_W = narrows_pkg::BYTES_W;
+    localparam int DESCRIPTOR_W = TIME_W + FRAME_W + COUNTED_W + NUMBER_W + TAG_W + 2;
+
+    localparam logic [3:0]
+        SAMPLE = 4'd0, COMPARE = 4'd1, CHOOSE = 4'd2,
+        ARRIVE = 4'd3, ADMIT = 4'd4, MARK = 4'd5,
+        DEPART = 4'd6, MARK_LATE = 4'd7, DEQUEUE = 4'd8, EGRESS = 4'd9, SEND = 4'd10,
+        SENDING = 4'd11, DROP_LATE = 4'd12,
+        SET_UP = 4'd13, SETTING_UP = 4'd14;
+    logic [3:0] state;
+
+    // What follows from the active settings.
+    logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps;
+    logic [RATE_W-1:0]                 byte_part;
+    logic [TIME_W-1:0]                 limit_time_bytes;
+
+    // The queue.
+    logic                    fifo_push, fifo_pop, head_valid, settled, fifo_full;
+    logic [DESCRIPTOR_W-1:0] push_data, head;
+    logic [DEPTH_LOG2:0]     count;
+    logic [BYTES_W-1:0]      bytes;
+    logic [PACKETS_W-1:0]    packets;
+    logic [TIME_W-1:0]       head_at;
+    logic [FRAME_W-1:0]      head_frame_bytes;
+    logic [COUNTED_W-1:0]    head_counted;
+    logic [NUMBER_W-1:0]     head_number;
+    logic [TAG_W-1:0]        head_tag;
+    logic                    head_ecn, head_marked;
+
+    descriptor_fifo #(.WIDTH(DESCRIPTOR_W), .DEPTH_LOG2(DEPTH_LOG2)) queue (
+        .clk, .rst, .push(fifo_push), .push_data, .pop(fifo_pop),
+        .head_valid, .head, .settled, .full(fifo_full), .count
+    );
+    assign {head_at, head_frame_bytes, head_counted, head_number, head_tag, head_ecn, head_marked}
+        = head;
+    assign packets = {{(PACKETS_W - DEPTH_LOG2 - 1){1'b0}}, count};
+
+    // Transmission.
+    logic                 send, line_sent, set_carry;
+    logic [TIME_W-1:0]    free_at;
+    logic [RATE_W-1:0]    carry, new_carry;
+    logic [FRAME_W-1:0]   basis_frame;
+    logic [COUNTED_W-1:0] basis_counted;
+
+    serializer #(.STEPS(SEND_STEPS)) line (
+        .clk, .rst, .rate(active.rate), .byte_ps, .byte_part, .send, .at(dequeued_at),
+        .counted(sent_counted), .set_carry, .new_carry,
+        .sent(line_sent), .start_at(sent_start), .free_at, .carry
+    );
+    assign sent_end = free_at;
+    assign sent = state == SENDING && line_sent;
+
+    assign basis_frame = state == EGRESS ? egress_frame_bytes : arrival_frame_bytes;
+    length_basis basis_of (.basis(active.basis), .frame_bytes(basis_frame), .counted(basis_counted));
+
+    // The event of this round, from a sample of the inputs.
+    logic              has_arrival, has_due, has_settings;
+    logic [TIME_W-1:0] bound, next_due;
+    logic              settings_due, due_by_bound, due_by_settings;
+
+    assign due_at = free_at > head_at ? free_at : head_at;
+    assign due_valid = head_valid;
+    assign waiting = state == SAMPLE && settled && !(row_valid && !row_ready);
+
+    // The arrival in progress.
+    logic [COUNTED_W-1:0] counted;
+    logic [BYTES_W-1:0]   bytes_after;
+    logic [PACKETS_W-1:0] packets_after;
+    logic [NUMBER_W-1:0]  number;
+    logic                 is_idle, is_lost, lost, fits, marks_arrival, marks_departure, arrival_marked;
+    logic [1:0]           arrival_reason, drop_reason;
+    logic [TIME_W-1:0]    sojourn;
+    logic                 can_write;
+
+    queue_limit room (
+        .is_idle, .kind(active.limit_kind), .limit(active.limit), .limit_time_bytes, .packets,
+        .bytes_after, .admits(fits)
+    );
+    ecn_threshold ecn (
+        .enable(active.ecn_enable), .packets_threshold(active.ecn_packets),
+        .bytes_threshold(active.ecn_bytes), .time_threshold(active.ecn_time),
+        .packets_after, .bytes_after, .sojourn, .marks_arrival, .arrival_reason, .marks_departure
+    );
+    random_loss loss (
+        .clk, .rst, .set_state(settings_ready && settings.loss_set_state),
+        .new_state(settings.loss_state), .threshold(active.loss_threshold),
+        .draw(state == ARRIVE), .lost
+    );
+
+    assign packets_after = packets + 1;
+    assign can_write = !row_valid || row_ready;
+    assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
+        : fits ? narrows_pkg::DROP_MEMORY_FULL : narrows_pkg::DROP_QUEUE_FULL;
+    assign arrival_ready = state == ADMIT && can_write;
+    assign admitted = fits && !is_lost && !fifo_full;
+    assign arrival_marked = admitted && arrival_ecn_capable && marks_arrival;
+    assign fifo_push = arrival_ready && admitted;
+    assign push_data = {arrival_at, arrival_frame_bytes, counted, number, arrival_tag,
+                        arrival_ecn_capable, arrival_marked};
+    assign fifo_pop = state == DEQUEUE && can_write;
+    assign dequeued_valid = state == EGRESS;
+    assign send = state == SEND;
+
+    // New settings.
+    logic              setup_done;
+    logic [narrows_pkg::BYTE_PS_W-1:0] setup_byte_ps;
+    logic [RATE_W-1:0] setup_byte_part;
+    logic [TIME_W-1:0] setup_limit_bytes;
+
+    rate_setup #(.STEPS(SETUP_STEPS)) setup (
+        .clk, .rst, .start(state == SET_UP), .rate(settings.rate), .old_rate(active.rate),
+        .old_carry(carry), .limit_ps(settings.limit), .done(setup_done),
+        .byte_ps(setup_byte_ps), .byte_part(setup_byte_part), .limit_bytes(setup_limit_bytes),
+        .carry(new_carry)
+    );
+    assign settings_ready = state == SETTING_UP && setup_done;
+    assign set_carry = settings_ready;
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            state <= SAMPLE;
+        end else begin
+            case (state)
+                SAMPLE: if (settled) state <= COMPARE;
+                COMPARE: state <= CHOOSE;
+                CHOOSE:
+                    if (has_due && (settings_due ? due_by_settings : due_by_bound)) state <= DEPART;
+                    else if (settings_due) state <= SET_UP;
+                    else if (has_arrival) state <= ARRIVE;
+                    else state <= SAMPLE;
+                ARRIVE: state <= ADMIT;
+                ADMIT: if (can_write) state <= arrival_marked ? MARK : SAMPLE;
+                MARK: if (can_write) state <= SAMPLE;
+                DEPART: state <= MARK_LATE;
+                MARK_LATE: if (can_write) state <= DEQUEUE;
+                DEQUEUE: if (can_write) state <= EGRESS;
+                EGRESS:
+                    if (dequeued_ready) begin
+                        case (egress_fate)
+                            narrows_pkg::FATE_SENT: state <= SEND;
+                            narrows_pkg::FATE_DROPPED: state <= DROP_LATE;
+                            default: state <= SAMPLE;
+                        endcase
+                    end
+                SEND: state <= SENDING;
+                SENDING: if (line_sent) state <= SAMPLE;
+                DROP_LATE: if (can_write) state <= SAMPLE;
+                SET_UP: state <= SETTING_UP;
+                SETTING_UP: if (setup_done) state <= SAMPLE;
+                default: state <= SAMPLE;
+            endcase
+        end
+    end
+
+    always_ff @(posedge clk) begin
+        if (state == SAMPLE) begin
+            has_arrival <= arrival_valid;
+            has_settings <= settings_valid;
+            has_due <= head_valid;
+            bound <= arrival_valid ? arrival_at : horizon;
+            next_due <= due_at;
+        end
+        if (state == COMPARE) begin
+            settings_due <= has_settings && settings_at <= bound;
+            due_by_bound <= next_due <= bound;
+            due_by_settings <= next_due <= settings_at;
+        end
+        if (state == ARRIVE) begin
+            counted <= basis_counted;
+            bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, basis_counted};
+            is_idle <= free_at <= arrival_at;
+            is_lost <= lost;
+        end
+        if (state == DEPART) begin
+            dequeued_at <= next_due;
+            dequeued_number <= head_number;
+            dequeued_frame_bytes <= head_frame_bytes;
+            dequeued_tag <= head_tag;
+            dequeued_marked <= head_marked;
+            sojourn <= next_due - head_at;
+            counted <= head_counted;
+        end
+        if (state == MARK_LATE && marks_departure && head_ecn) dequeued_marked <= 1'b1;
+        if (state == EGRESS) sent_counted <= basis_counted;
+    end
+
+    // What the queue holds, and the number of the next arrival.
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            bytes <= '0;
+            number <= '0;
+        end else begin
+            if (arrival_ready) number <= number + 1;
+            if (fifo_push) bytes <= bytes_after;
+            if (fifo_pop) bytes <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+        end
+    end
+
+    // The ledger: a row stays until it is taken.
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            row_valid <= 1'b0;
+        end else begin
+            if (row_ready) row_valid <= 1'b0;
+            if (can_write) begin
+                case (state)
+                    ADMIT: begin
+                        row_valid <= 1'b1;
+                        row.number <= number;
+                        row.at <= arrival_at;
+                        row.kind <= admitted ? narrows_pkg::EVENT_ENQUEUE : narrows_pkg::EVENT_DROP;
+                        row.reason <= admitted ? 2'd0 : drop_reason;
+                        row.counted <= counted;
+                        row.packets <= admitted ? packets_after : packets;
+                        row.bytes <= admitted ? bytes_after : bytes;
+                        row.sojourn <= '0;
+                    end
+                    // The row before it was the same packet's: the rest stays.
+                    MARK: begin
+                        row_valid <= 1'b1;
+                        row.kind <= narrows_pkg::EVENT_MARK;
+                        row.reason <= arrival_reason_kept;
+                    end
+                    MARK_LATE: begin
+                        row_valid <= marks_departure && head_ecn && !dequeued_marked;
+                        row.number <= dequeued_number;
+                        row.at <= dequeued_at;
+                        row.kind <= narrows_pkg::EVENT_MARK;
+                        row.reason <= narrows_pkg::MARK_TIME;
+                        row.counted <= counted;
+                        row.packets <= packets;
+                        row.bytes <= bytes;
+                        row.sojourn <= '0;
+                    end
+                    DEQUEUE: begin
+                        row_valid <= 1'b1;
+                        row.kind <= narrows_pkg::EVENT_DEQUEUE;
+                        row.reason <= 2'd0;
+                        row.packets <= packets - 1;
+                        row.bytes <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+                        row.sojourn <= sojourn;
+                    end
+                    DROP_LATE: begin
+                        row_valid <= 1'b1;
+                        row.kind <= narrows_pkg::EVENT_DROP;
+                        row.reason <= narrows_pkg::DROP_EGRESS;
+                        row.sojourn <= '0;
+                    end
+                    default: ;
+                endcase
+            end
+        end
+    end
+
+    // The thresholds see the next packet's depth once the row is written.
+    logic [1:0] arrival_reason_kept;
+    always_ff @(posedge clk) if (state == ADMIT) arrival_reason_kept <= arrival_reason;
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            // A gigabit without a limit, until the first settings.
+            active <= '0;
+            active.rate <= narrows_pkg::GIGABIT;
+            active.limit_kind <= narrows_pkg::LIMIT_BYTES;
+            active.limit <= '1;
+            byte_ps <= 43'd8000;
+            byte_part <= '0;
+            limit_time_bytes <= '1;
+        end else if (settings_ready) begin
+            active <= settings;
+            byte_ps <= setup_byte_ps;
+            byte_part <= setup_byte_part;
+            limit_time_bytes <= setup_limit_bytes;
+        end
+    end
+endmodule

@@ -1,0 +1,67 @@
+// Sends one packet at a time at an exact rate (common/src/serializer.rs).
+//
+// n bytes take n * 8e12 / rate picoseconds. `byte_ps` and `byte_part` are that time for one byte:
+// byte_ps + byte_part/rate. A busy serializer carries the fraction of a picosecond to the next
+// packet, so its long-run rate has no error. An idle one restarts at the packet's time.
+module serializer #(
+    parameter int STEPS = 1
+) (
+    input  logic                              clk,
+    input  logic                              rst,
+    input  logic [narrows_pkg::RATE_W-1:0]    rate,
+    input  logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps,
+    input  logic [narrows_pkg::RATE_W-1:0]    byte_part,
+    // Starts a transmission at `at`, or when the last one ends, whichever is later.
+    input  logic                              send,
+    input  logic [narrows_pkg::TIME_W-1:0]    at,
+    input  logic [narrows_pkg::COUNTED_W-1:0] counted,
+    // Replaces the carry: the same fraction of a picosecond in units of a new rate.
+    input  logic                              set_carry,
+    input  logic [narrows_pkg::RATE_W-1:0]    new_carry,
+    // High for one cycle once `start_at` and `free_at` are those of the packet.
+    output logic                              sent,
+    output logic [narrows_pkg::TIME_W-1:0]    start_at,
+    output logic [narrows_pkg::TIME_W-1:0]    free_at,
+    output logic [narrows_pkg::RATE_W-1:0]    carry
+);
+    localparam int TIME_W = narrows_pkg::TIME_W;
+    localparam int RATE_W = narrows_pkg::RATE_W;
+
+    logic              start, done;
+    logic [TIME_W-1:0] duration;
+    logic [RATE_W-1:0] rest;
+    logic [TIME_W:0]   end_at;
+
+    fraction_multiplier #(
+        .N_W(narrows_pkg::COUNTED_W), .WHOLE_W(TIME_W), .UNIT_W(RATE_W), .STEPS(STEPS)
+    ) transmission_time (
+        .clk, .rst, .start,
+        .n(counted), .whole_in({{(TIME_W - narrows_pkg::BYTE_PS_W){1'b0}}, byte_ps}),
+        .part_in(byte_part), .unit(rate), .carry, .done, .whole(duration), .part(rest)
+    );
+
+    assign end_at = {1'b0, start_at} + {1'b0, duration};
+
+    always_ff @(posedge clk) begin
+        start <= send && !rst;
+        sent <= done && !rst;
+        if (rst) begin
+            free_at <= '0;
+            start_at <= '0;
+            carry <= '0;
+        end else begin
+            if (send && at > free_at) begin
+                start_at <= at;
+                carry <= '0;
+            end else if (send) begin
+                start_at <= free_at;
+            end
+            if (done) begin
+                // Beyond the last instant is never.
+                free_at <= end_at[TIME_W] ? '1 : end_at[TIME_W-1:0];
+                carry <= rest;
+            end
+            if (set_carry) carry <= new_carry;
+        end
+    end
+endmodule

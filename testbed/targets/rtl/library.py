@@ -1,0 +1,87 @@
+"""Builds the model of the hardware bottleneck: Verilator makes a C++ class of fpga/rtl.
+
+The library stays in the user's cache, under the SHA-256 of its sources and tools. So a change of
+the RTL builds another one, and a run that finds its library starts at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from narrows.testbed.paths import ROOT
+
+RTL = ROOT / "fpga/rtl"
+MODEL = ROOT / "fpga/model"
+TOP = "decisions_top"
+PROGRAMS = {"verilator": "verilator", "g++": "g++"}
+"""The programs that build it, each with its Debian package."""
+WARNINGS = ("-Wall", "-Wno-UNUSEDPARAM")
+"""A package's constants are for all modules; a model uses some of them."""
+RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
+"""Verilator's own sources that every model needs."""
+
+
+class BuildError(RuntimeError):
+    """The model could not be built."""
+
+
+def missing() -> list[str]:
+    """The programs that this machine lacks, each with its remedy."""
+    return [
+        f"{program} is not installed: apt-get install -y {package}"
+        for program, package in PROGRAMS.items()
+        if not shutil.which(program)
+    ]
+
+
+def rtl_sources(folder: str = "decisions") -> list[Path]:
+    """The sources of a folder of the RTL, those that others need first."""
+    shared = [RTL / "narrows_pkg.sv", RTL / "narrows_types.sv"]
+    return [*shared, *sorted((RTL / folder).glob("*.sv"))]
+
+
+def library() -> Path:
+    """The path of the library; builds it if it is not in the cache. Raises `BuildError`."""
+    if lacking := missing():
+        raise BuildError("; ".join(lacking))
+    version = run(["verilator", "--version"], RTL)
+    digest = hashlib.sha256(version.encode())
+    for source in [*rtl_sources(), *sorted(MODEL.iterdir())]:
+        digest.update(source.name.encode() + source.read_bytes())
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "narrows"
+    built = cache / f"bottleneck-{digest.hexdigest()[:16]}.so"
+    if not built.is_file():
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as directory:
+            # Renamed when complete: another process may build the same library.
+            build(Path(directory)).replace(built)
+    return built
+
+
+def build(directory: Path) -> Path:
+    """Builds the library in a directory. Raises `BuildError` with what the tool said."""
+    sources = [*map(str, rtl_sources()), str(MODEL / f"{TOP}.sv")]
+    fast = ["-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert"]
+    verilate = ["verilator", "--cc", *WARNINGS, "--top-module", TOP, *fast, "--Mdir", "."]
+    run([*verilate, *sources], directory)
+    runtime = Path(run(["verilator", "--getenv", "VERILATOR_ROOT"], directory).strip()) / "include"
+    includes = [f"-I{path}" for path in (".", MODEL, runtime, runtime / "vltstd")]
+    classes = sorted(path.name for path in directory.glob("*.cpp"))
+    units = [*classes, str(MODEL / "core.cpp"), *(str(runtime / name) for name in RUNTIME)]
+    options = ["-std=c++17", "-O2", "-fPIC", "-shared", *includes]
+    run(["g++", *options, *units, "-o", "core.so", "-lpthread"], directory)
+    return directory / "core.so"
+
+
+def run(command: list[str], directory: Path) -> str:
+    """Runs a program; returns its output. Raises `BuildError` if it fails."""
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise BuildError(f"{command[0]} failed: {said[0] if said else 'no message'}")
+    return done.stdout
