@@ -135,7 +135,9 @@ def bound(finished: FinishedRuns) -> str:
             if (done := metrics.completion_s(run)) and (least := metrics.completion_bound_s(run))
         ]
         parts.append(f"{count}: {min(extra):.1f} to {max(extra):.1f} %")
-    return "above the payload's own time, all variants, by flows: " + ", ".join(parts)
+    return "excess over the payload's transmission time, all variants, by flows: " + ", ".join(
+        parts
+    )
 
 
 def varied(*settings: tuple[str, Any]) -> dict[str, Settings]:
@@ -154,7 +156,7 @@ PAPER: Final = Paper(
     experiments=(
         Experiment(
             "transfer",
-            "Fig. 5 to 10: 20,000 kB a flow, one to five flows",
+            "Fig. 5 to 10: 20,000 kB per flow, one to five flows",
             "new-aimd.toml",
             quick=(("sweep.repeat", 1),),
             sensitivity=(
@@ -250,24 +252,23 @@ PAPER: Final = Paper(
         Assumption(
             "20,000 kB",
             "from each sender, with 1,000 B per kB",
-            '"The maximum data size from the sender to the receiver".',
+            'The paper says "the maximum data size from the sender to the receiver".',
             (
                 Alternative(
-                    "all flows together (4 MB each of five)",
+                    "20,000 kB in total (4 MB for each of five flows)",
                     varied(("sweep.flow.count", [5]), ("flow.app.bytes", "4000KB")),
                 ),
             ),
         ),
         Assumption(
             "AIMD-FC+",
-            "our own reading of its name",
+            "our reading of its name",
             "We could not find its rule.",
         ),
         Assumption(
             "the interfaces' jitter",
             "10 ns",
-            "The hosts' links are as fast as the bottleneck. Without jitter the flows are "
-            "synchronized.",
+            "The hosts' links are as fast as the bottleneck. Without jitter the flows run in step.",
             (Alternative("none", varied(("access.jitter", "0s"))),),
         ),
         Assumption(
@@ -278,26 +279,27 @@ PAPER: Final = Paper(
         ),
         Assumption(
             "start",
-            "together, up to 0.1 s late",
+            "all within 0.1 s",
             "Not stated.",
-            (Alternative("one a second", varied(("flow.start", {"at": "0s", "every": "1s"}))),),
+            (Alternative("one per second", varied(("flow.start", {"at": "0s", "every": "1s"}))),),
         ),
     ),
     findings=(
         Finding(
-            "No rule can save 12 % here",
-            "The queue of 100 packets is 32 times what the path holds. A window that is halved at "
-            "100 packets still fills the link. So the link never idles under any of the rules, "
-            "and every transfer takes the transmission time of its bytes. Only time-outs or a "
-            "limit of a host could save 12 %.",
+            "No rule can save 12 % on this path",
+            "The queue of 100 packets is 32 times what the path holds. Half a window of 100 "
+            "packets still fills the link. So the link never idles under any rule, and every "
+            "transfer takes the transmission time of its bytes. Only time-outs or a limit at a "
+            "host could make a difference of 12 %.",
             ("transfer",),
             bound,
         ),
         Finding(
             "New-AIMD does not shorten the queue",
             "New-AIMD halves only the base of its window and keeps the growth since the first "
-            "loss. So its cuts shrink, and it reaches the limit sooner than plain halving does, "
-            "with more losses. It differs little from AIMD-FC+ as we read it.",
+            "loss. So each cut is smaller than the one before. The queue is full again sooner "
+            "than after plain halving, and more packets are lost. New-AIMD differs little from "
+            "our reading of AIMD-FC+.",
             ("transfer",),
             lambda finished: f"{by_count(QUEUE, finished)}; dropped: {by_count(DROPS, finished)}",
         ),

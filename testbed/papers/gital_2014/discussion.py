@@ -42,8 +42,8 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "sinks",
         "SACK, FACK and Linux have ns-2's Sack1 sink, the others the plain one",
-        "The paper names no sinks. With a plain sink, SACK and FACK learn nothing of holes. Our "
-        "senders reject that pair, so there is no run of it.",
+        "The paper names no sinks. A plain sink does not report holes to SACK and FACK. Narrows "
+        "refuses that pair, so it was not run.",
     ),
     Assumption(
         "queue",
@@ -62,8 +62,8 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "Vegas",
         "alpha 1, beta 3, as in ns-2",
-        "The paper gives no parameters. ns-2's Vegas omits the 40 bytes of headers from its "
-        "packets; ours includes them.",
+        "The paper gives no parameters. ns-2's Vegas sends packets without their 40 bytes of "
+        "headers; ours sends the headers.",
     ),
     Assumption(
         "Linux",
@@ -74,18 +74,17 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
 
 FINDINGS: Final[tuple[Finding, ...]] = (
     Finding(
-        "Two rows of Table II are probably exchanged",
-        "The text and the table order the variants differently. With the rows of Vegas and "
-        "NewReno exchanged, the table has the text's order, except for two neighbours with 600 "
-        "users.",
+        "Two rows of Table II are probably swapped",
+        "The text and the table rank the variants differently. If the rows of Vegas and NewReno "
+        "are swapped, the table has the text's order, except for two neighbours with 600 users.",
         (),
         label_evidence,
     ),
     Finding(
-        "With 200 Telnet users there is nothing to compare",
-        "With a packet of 592 B a second each, 200 users offer 0.95 Mb/s to a link of 2 Mb/s. No "
-        "variant loses a packet, so all deliver what was written. Under this traffic, congestion "
-        "control cannot cause the differences in Table II.",
+        "200 Telnet users do not fill the link",
+        "Each of 200 users sends one packet of 592 B per second: 0.95 Mb/s through a link of 2 "
+        "Mb/s. No variant loses a packet, so all deliver what was written. With this traffic, "
+        "congestion control cannot cause the differences in Table II.",
         ("throughput",),
         lambda finished: (
             f"{spread_percent('200', finished):.3f} % between best and worst; "
@@ -93,11 +92,11 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         ),
     ),
     Finding(
-        "The paper did not measure the throughput that matters",
-        "An update every 50 ms is 19.2 kb/s per user with headers. The paper's 200 users need 3.8 "
-        "Mb/s of a 2 Mb/s link, whichever TCP they use. The path takes 70 of the 100 ms, so a "
-        "queue of 30 ms is too long. The link has room for 104 users. How near a TCP gets to that "
-        "number depends on its loss recovery.",
+        "Users need more than the link carries",
+        "One update every 50 ms is 19.2 kb/s per user with headers. The paper's 200 users would "
+        "need 3.8 Mb/s of a link of 2 Mb/s, with any TCP. The link has room for 104 users. An "
+        "update must arrive within 100 ms, and the path takes 70 ms, so the queue must stay below "
+        "30 ms. How many of the 104 users a TCP serves depends on its loss recovery.",
         ("updates",),
         lambda finished: (
             "within 100 ms, by users: Reno "
@@ -107,11 +106,11 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         ),
     ),
     Finding(
-        "Through a server in the cloud, 100 ms cannot be reached",
-        "An update goes to the server and from there to the other users. Each way takes 70 ms "
-        "without any queue. With 10 users the server sends 1.73 Mb/s; with 11 it sends more than "
-        "the link carries. The load grows with the square of the users, so it decides, not the "
-        "TCP.",
+        "A server in the cloud cannot meet 100 ms",
+        "An update goes to the server, and from there to the other users. Each way takes 70 ms "
+        "with empty queues. With 10 users the server sends 1.73 Mb/s; with 11 users it sends more "
+        "than the link carries. The load grows with the square of the number of users. So the "
+        "load decides the result, not the TCP.",
         ("relay",),
         lambda finished: (
             "within 200 ms, by users: "

@@ -33,7 +33,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         "updates",
-        "What was not measured: when a user's update of 80 B can be read",
+        "Beyond the paper: how late a user's updates of 80 B are read",
         "gital-2014/updates.toml",
         quick=(
             ("sweep.repeat", 1),
@@ -49,7 +49,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         "fan-out",
-        "What was not measured: a server's updates to all clients",
+        "Beyond the paper: a server's updates to all clients",
         "gital-2014/fan-out.toml",
         quick=(
             ("sweep.repeat", 1),
@@ -59,7 +59,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         "relay",
-        "What was not measured: one user's updates at the others, through the server",
+        "Beyond the paper: users' updates, relayed to all others by a server",
         "gital-2014/relay.toml",
         quick=(
             ("sweep.flow.count", [5, 10, 13]),
@@ -128,7 +128,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "relay-200",
-        "Through the server: updates read by the others within 200 ms",
+        "Relay: updates read by the others within 200 ms",
         "not in the paper",
         "relay",
         WITHIN_200,
@@ -137,7 +137,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "relay-jitter",
-        "Through the server: jitter of the updates",
+        "Relay: jitter of the updates",
         "not in the paper",
         "relay",
         JITTER,
@@ -146,7 +146,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "superseded",
-        "Fan-out: updates of which a newer one came at the same moment",
+        "Fan-out: updates read together with a newer one",
         "not in the paper",
         "fan-out",
         SUPERSEDED,

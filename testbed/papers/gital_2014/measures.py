@@ -134,11 +134,11 @@ def spread_percent(users: str, finished: FinishedRuns) -> float:
 
 
 def label_evidence(_: FinishedRuns) -> str:
-    """Agreement of table and text, with the rows as printed and with two of them exchanged."""
-    exchanged = TABLE_II | {"vegas": TABLE_II["newreno"], "newreno": TABLE_II["vegas"]}
+    """Agreement of table and text, with the rows as printed and with two of them swapped."""
+    swapped = TABLE_II | {"vegas": TABLE_II["newreno"], "newreno": TABLE_II["vegas"]}
     parts = []
     for users, order in TEXT_ORDER.items():
-        for what, table in (("as printed", TABLE_II), ("exchanged", exchanged)):
+        for what, table in (("as printed", TABLE_II), ("swapped", swapped)):
             by_table = sorted(order, key=lambda name: -table[name][users])
             same = sum(a == b for a, b in zip(order, by_table, strict=True))
             parts.append(f"{users} users, {what}: {same} of 7 places agree")

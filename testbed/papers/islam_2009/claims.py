@@ -41,7 +41,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("bandwidth",),
         partial(leads, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
         partial(table_text, "bandwidth", BANDWIDTH),
-        tolerance="first or 0.1 % below it at every value, and nobody else",
+        tolerance="within 0.1 % of the most at every value, and no other source",
         grade=partial(lead_margin, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
     ),
     Claim(
@@ -50,7 +50,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("delay",),
         partial(leads, {"Vegas"}, "delay", DELAY),
         partial(table_text, "delay", DELAY),
-        tolerance="first or 0.1 % below it at every value, and nobody else",
+        tolerance="within 0.1 % of the most at every value, and no other source",
         grade=partial(lead_margin, {"Vegas"}, "delay", DELAY),
     ),
     Claim(
@@ -59,7 +59,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("rate",),
         partial(leads, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
         partial(table_text, "rate", RATE),
-        tolerance="first or 0.1 % below it at every value, and nobody else",
+        tolerance="within 0.1 % of the most at every value, and no other source",
         grade=partial(lead_margin, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
     ),
     Claim(

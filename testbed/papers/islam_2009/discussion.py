@@ -70,31 +70,32 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
 
 FINDINGS: Final[tuple[Finding, ...]] = (
     Finding(
-        "NewrenoASYM leads where all sources have its sink",
-        "Its window grows by a segment for each acknowledged segment, so a sink that acknowledges "
-        "every second segment does not slow its start. It is behind senders whose sink "
-        "acknowledges each packet. With DelAck for all, one of the alternatives above, it is "
-        "ahead of them, as in Table 1. So all senders of Table 1 probably had such a sink.",
+        "NewrenoASYM leads if all sources have its sink",
+        "Its window grows by one segment for each acknowledged segment. So a sink that "
+        "acknowledges every second segment does not slow its start. It receives less than sources "
+        "whose sink acknowledges every packet. With DelAck for all sources, one of the "
+        "alternatives, it receives more, as in Table 1. So all sources of Table 1 probably had "
+        "such a sink.",
         ("bandwidth",),
         partial(table_text, "bandwidth", BANDWIDTH),
     ),
     Finding(
         "FACK's row equals Reno's, less 0.7 to 0.8 s",
         "Without losses FACK sends what Reno sends, both here and in the paper's Table 2. In "
-        "Table 1, FACK lacks about the same number of packets in all columns. At 20 packets per "
-        "round trip of about 180 ms, that is 0.7 to 0.8 s of sending. A later start or one "
-        "time-out explains it; bandwidth does not. In the paper Vegas equals Reno. Vegas doubles "
-        "its window only in every second round trip, which costs it 47 packets before its window "
-        "is 20.",
+        "Table 1, FACK has fewer packets, by about the same number in all columns. At 20 packets "
+        "per round trip of about 180 ms, that is 0.7 to 0.8 s of sending. A later start or one "
+        "time-out would explain it; bandwidth does not. In the paper Vegas equals Reno. Here "
+        "Vegas doubles its window only in every second round trip. That costs 47 packets until "
+        "its window is 20.",
         ("bandwidth",),
         fack_text,
     ),
     Finding(
         "Vegas's lead comes from headers that ns-2 omits",
-        "ns-2's Vegas sends packets of 1,000 B where all others send 1,040 B. That is 4 % more "
-        "packets through a full link; the printed lead is 2.0 to 5.1 %. Our Vegas sends its "
-        "headers, and has no lead where the window is the limit. Piggybacking, the paper's "
-        "reason, does not exist in a one-way transfer.",
+        "ns-2's Vegas sends packets of 1,000 B; all other sources send 1,040 B. So 4 % more of its "
+        "packets fit through a full link. The printed lead is 2.0 to 5.1 %. Our Vegas sends its "
+        "headers, and has no lead if the window is the limit. The paper's explanation is "
+        "piggybacking, which does not exist in a one-way transfer.",
         ("delay",),
         lambda finished: (
             "ours, Vegas above Reno: "
@@ -106,19 +107,19 @@ FINDINGS: Final[tuple[Finding, ...]] = (
     ),
     Finding(
         "Table 1's last column does not fit the others",
-        "With 20 packets per round trip, only the transmission time of a packet changes between "
-        "columns: 4.16, 1.04, 0.52 and 0.26 ms of about 180 ms. From 16 to 32 Mb/s that is 0.15 "
-        "%, or 5 packets. The table shows 30 in all rows.",
+        "With 20 packets per round trip, only the transmission time of a packet differs between "
+        "columns: 4.16, 1.04, 0.52 and 0.26 ms of about 180 ms. From 16 to 32 Mb/s that is a gain "
+        "of 0.15 %, or 5 packets. The table has a gain of 30 packets in all rows.",
         ("bandwidth",),
         partial(table_text, "bandwidth", BANDWIDTH),
     ),
     Finding(
         "Table 3's plateau is reproduced; its column of 5 Mb/s is not",
-        "From 10 Mb/s on, the window of 20 packets is the limit, and the losses of slow start "
-        "separate the sources. Reno and Vegas are below NewReno, Sack1 and Fack, as printed. "
+        "From 10 Mb/s on, the window of 20 packets is the limit. The sources differ by their "
+        "losses in slow start. Reno and Vegas are below NewReno, Sack1 and Fack, as printed. "
         "Tahoe equals Reno in the paper, but not here. At 5 Mb/s the printed sources differ by a "
-        "fifth. With such a window that is possible only if the queue is too short for it. Under "
-        "such losses Vegas, last in the paper, is first here.",
+        "fifth. With a window of 20 packets that needs a queue too short for the window. With the "
+        "losses of such a queue Vegas is first here, but last in the paper.",
         ("rate",),
         lambda finished: listed(
             finished.values(PACKETS, "rate", "choice.source", rate="5Mbps"), 0, "packets"

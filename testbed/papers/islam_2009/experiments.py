@@ -144,7 +144,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "measured-round-trip",
-        "The round-trip time that the source measures",
+        "Round-trip time that the source measures",
         "not in the paper",
         "round-trip",
         RTT,
@@ -168,7 +168,7 @@ TABLES: Final[tuple[Table, ...]] = (
 CURVES: Final[tuple[Curves, ...]] = (
     Curves(
         "figure-4",
-        '"Buffer volume": the window each 0.1 s at 5 Mb/s',
+        '"Buffer volume": the window every 0.1 s at 5 Mb/s',
         "Fig. 4",
         "rate",
         "choice.source",

@@ -107,7 +107,7 @@ def best(experiment: str, by: str, finished: FinishedRuns, quantity: Quantity = 
         return "all alike"
     if names:
         return ", ".join(sorted(names))
-    return "nobody at every value: " + "; ".join(
+    return "none at every value: " + "; ".join(
         f"{value}: {', '.join(sorted(leaders_at(quantity, experiment, finished, **{by: value})))}"
         for value in finished.swept(experiment, by)
     )

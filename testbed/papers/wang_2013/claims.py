@@ -53,7 +53,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     ),
     Claim(
         "section 4.1",
-        "The same once it has started.",
+        "The same holds after the start.",
         ("required-rate",),
         partial(holds_rates, "required-rate", quantity=SETTLED),
         partial(rates, "required-rate", quantity=SETTLED),
@@ -81,9 +81,9 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             len(falling(finished)) >= len(compared(THROUGHPUT, "round-trip", finished)) - 2
         ),
         lambda finished: (
-            f"they fall: {', '.join(falling(finished))}; Reno: {round_trips('reno', finished)}"
+            f"falling: {', '.join(falling(finished))}; Reno: {round_trips('reno', finished)}"
         ),
-        tolerance="all but two, with the 95 % intervals at both ends apart",
+        tolerance="all but two; 95 % intervals at the shortest and the longest apart",
         grade=lambda finished: Count(
             len(falling(finished)),
             len(compared(THROUGHPUT, "round-trip", finished)) - 1,
@@ -100,7 +100,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             f"{loss:g}: {ranked(THROUGHPUT, 'loss', finished, loss=loss)}"
             for loss in finished.swept("loss", "bottleneck.loss")
         ),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=lambda finished: least(
             lead(compared(THROUGHPUT, "loss", finished, loss=loss), {"app-tcp"})
             for loss in finished.swept("loss", "bottleneck.loss")
@@ -176,7 +176,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("dynamic",),
         lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **FAR),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **FAR), {"app-tcp"}),
         needs=("length",),
     ),
@@ -188,7 +188,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **FAR
         ),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=lambda finished: lead(
             compared(THROUGHPUT, "dynamic", finished, **FAR), {"vegas", "veno"}, last=True
         ),
@@ -200,7 +200,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("dynamic",),
         lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **NEAR),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **NEAR), {"app-tcp"}),
         needs=("length",),
     ),
@@ -212,7 +212,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **NEAR
         ),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=lambda finished: lead(
             compared(THROUGHPUT, "dynamic", finished, **NEAR), {"vegas", "veno"}, last=True
         ),
@@ -227,7 +227,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             finished.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR),
         ),
         partial(by_path, "westwood"),
-        tolerance="slower at all",
+        tolerance="any difference",
         grade=lambda finished: above(
             finished.value(THROUGHPUT, "dynamic", tcp="westwood", **FAR).mean,
             finished.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR).mean,
@@ -236,21 +236,21 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     ),
     Claim(
         "section 5.2",
-        "2 GB over 139 ms are fastest with AppTCP and slowest with Vegas.",
+        "2 GB over 139 ms take least with AppTCP and most with Vegas.",
         ("transfer",),
         partial(app_first_vegas_last, **FAR),
         partial(ranked, TRANSFER, "transfer", **FAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=partial(transfer_margin, **FAR),
         needs=("length", "seeds"),
     ),
     Claim(
         "section 5.2",
-        "2 GB over 20 ms are fastest with AppTCP and slowest with Vegas.",
+        "2 GB over 20 ms take least with AppTCP and most with Vegas.",
         ("transfer",),
         partial(app_first_vegas_last, **NEAR),
         partial(ranked, TRANSFER, "transfer", **NEAR),
-        tolerance="by the means",
+        tolerance="means compared",
         grade=partial(transfer_margin, **NEAR),
         needs=("length", "seeds"),
     ),
@@ -265,7 +265,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         lambda finished: "; ".join(
             f"{path['path']}: {ranked(DEVIATION, 'dynamic', finished, **path)}" for path in PATHS
         ),
-        tolerance="the least standard deviation",
+        tolerance="least standard deviation, means compared",
         grade=lambda finished: least(
             lead(compared(DEVIATION, "dynamic", finished, **path), {"app-tcp"}, last=True)
             for path in PATHS

@@ -27,7 +27,7 @@ from narrows.testbed.papers.wang_2013.measures import (
 ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "loss on the path",
-        "a packet in 100,000",
+        "one packet in 100,000",
         "The real paths' losses are not stated.",
         (
             Alternative("none", {"dynamic": (("bottleneck.loss", 0.0),)}),
@@ -87,38 +87,34 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         partial(rates, "required-rate", quantity=SETTLED),
     ),
     Finding(
-        "Vegas and Veno are slow only beside other traffic",
+        "Vegas and Veno are slow only with other traffic",
         "Both estimate the queue from the round-trip time. The paper's two paths carried other "
         "traffic, and their round trips varied by 1 ms. At this rate Vegas takes 1 ms for 80 of "
-        "its own packets, where it wants 2 to 4. Our paths carry other traffic only in one of the "
-        "alternatives above: bursts of 100 Mb/s.",
+        "its own packets in the queue; it aims at 2 to 4. Our paths carry other traffic in one "
+        "alternative only: bursts of 100 Mb/s.",
         ("dynamic",),
         partial(ranked, THROUGHPUT, "dynamic", **FAR),
     ),
     Finding(
         "Without other traffic, Vegas leaves slow start through a loss",
         "The queue of one bandwidth-delay product fills in the last round of slow start. The "
-        "least round trip of that round is still that of the empty path, so Vegas sees no queue. "
-        "It loses 0.19 to 0.36 of its window (16 to 128 ms). The throughput then depends on how "
-        "the losses are repaired, not on Vegas's rule. An earlier reproduction had 298 Mb/s at 32 "
-        "ms. An error in our slow start missed an ACK per round, and the window overshot to 7,171 "
-        "segments. Two time-outs followed. Samples of the full queue then ended slow start at two "
-        "segments, and growth by one segment per round trip took 53 s. Mending either error alone "
-        "gives 598 or 580 Mb/s.",
+        "shortest round trip in that round is still that of the empty path, so Vegas sees no "
+        "queue. It loses 0.19 to 0.36 of its window (16 to 128 ms). The throughput then depends on "
+        "loss repair, not on Vegas's rule.",
         ("round-trip",),
         partial(round_trips, "vegas"),
     ),
     Finding(
         "AppTCP needs a queue that holds its slow-start burst",
         "AppTCP doubles its window up to cwnd_base, which is 15,411 segments at 600 Mb/s and 300 "
-        "ms. A loss never reduces the window below cwnd_base. If the bottleneck's queue is much "
-        "shorter, the burst is lost and retransmitted as a burst.",
+        "ms. A loss never reduces the window below cwnd_base. A much shorter queue drops most of "
+        "this burst, and AppTCP retransmits it as a burst.",
         ("round-trip",),
         partial(round_trips, "app-tcp"),
     ),
     Finding(
-        "610 Mb/s are not payload",
-        "IP packets of 1,500 B at 622 Mb/s carry 605 Mb/s of payload. So either the value of 610 "
+        "610 Mb/s cannot be payload",
+        "IP packets of 1,500 B at 622 Mb/s carry 605 Mb/s of payload. So either the printed 610 "
         "includes headers, or the emulator's rate excluded them.",
         ("loss",),
         lambda finished: (
@@ -138,9 +134,9 @@ FINDINGS: Final[tuple[Finding, ...]] = (
     ),
     Finding(
         "Over 20 ms AppTCP reaches its target",
-        "The target is 900 Mb/s of payload, and the rate stays there. BIC uses all the capacity "
-        "that it finds. A loss costs BIC a fifth of 1,550 segments. At 16 segments per round trip "
-        "it recovers them in about 0.4 s.",
+        "The target is 900 Mb/s of payload, and the rate stays there. BIC has no target, and "
+        "uses all free capacity. A loss costs it a fifth of 1,550 segments. At 16 segments per "
+        "round trip it regains them in about 0.4 s.",
         ("dynamic",),
         partial(ranked, THROUGHPUT, "dynamic", **NEAR),
     ),
@@ -148,22 +144,22 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         "AppTCP's throughput varies through loss repair; its window hardly varies",
         "The throughput of a second counts the bytes acknowledged in sequence. The sequence stops "
         "for the round trip of a repair and catches up afterwards. If a second ends during a "
-        "repair, up to 0.139 s x 900 Mb/s = 125 Mb count in the next second: 780 Mb/s are "
-        "followed by 1,016, and 798 by 998. With losses removed and nothing else changed, the "
-        "deviation falls from 42 to 2.5 Mb/s over 139 ms. There a row was recorded every 10 ms; "
-        "the runs above have one a second. Over 20 ms the deviation falls from 2.1 to 0.3 Mb/s "
-        "(0.03 MB/s). The paper's 0.1, printed without a unit, would take a minute without a loss "
-        "on that path. We did not find the cause of the remaining 2.5 Mb/s (0.3 MB/s) over 139 "
-        "ms. Westwood varies less over 139 ms, at a third of the rate.",
+        "repair, up to 0.139 s x 900 Mb/s = 125 Mb count in the next second. So 780 Mb/s are "
+        "followed by 1,016, and 798 by 998. Without losses the deviation falls from 42 to 2.5 "
+        "Mb/s over 139 ms (with a row every 10 ms; the runs above have one per second). Over 20 "
+        "ms it falls from 2.1 to 0.3 Mb/s (0.03 MB/s). The paper prints 0.1 without a unit; that "
+        "needs a minute without a loss on this path. We did not find the cause of the remaining "
+        "2.5 Mb/s (0.3 MB/s) over 139 ms. Westwood varies less over 139 ms, at a third of the "
+        "rate.",
         ("dynamic",),
         partial(held_window, "app-tcp"),
     ),
     Finding(
         "Westwood gains from a short round trip",
-        "After a loss Westwood's window is too small if its rate estimate is too low. It then "
+        "If Westwood's rate estimate is too low, its window is too small after a loss. It then "
         "grows by one segment per round trip. Over 20 ms it grows seven times as often as over "
-        "139 ms, and its window is a seventh as large. The paper does not say what slowed its "
-        "Westwood over 20 ms.",
+        "139 ms, towards a window a seventh as large. The paper does not say what slowed Westwood "
+        "over 20 ms.",
         ("dynamic",),
         partial(by_path, "westwood"),
     ),

@@ -74,7 +74,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         "dynamic",
-        "Fig. 8 and 10: a minute of each variant, 1 Gb/s with 139 and 20 ms",
+        "Fig. 8 and 10: each variant for one minute, 1 Gb/s with 139 and 20 ms",
         "wang-2013/dynamic.toml",
         quick=(("sweep.choice.tcp", list(QUICK_TCP)), ("duration", "20s")),
         sensitivity=(
@@ -138,7 +138,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "friendliness",
-        "Throughput beside a flow of BIC",
+        "Throughput against a flow of BIC",
         "Fig. 6 (text)",
         "friendliness",
         THROUGHPUT,
@@ -149,7 +149,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         "dynamic",
-        "Throughput of a minute",
+        "Throughput over one minute",
         "Fig. 8 (text)",
         "dynamic",
         THROUGHPUT,
@@ -212,7 +212,7 @@ TABLES: Final[tuple[Table, ...]] = (
 CURVES: Final[tuple[Curves, ...]] = (
     Curves(
         "figure-8a",
-        "Throughput a second, 139 ms",
+        "Throughput per second, 139 ms",
         "Fig. 8a",
         "dynamic",
         "choice.tcp",
@@ -225,7 +225,7 @@ CURVES: Final[tuple[Curves, ...]] = (
     ),
     Curves(
         "figure-8b",
-        "Throughput a second, 20 ms",
+        "Throughput per second, 20 ms",
         "Fig. 8b",
         "dynamic",
         "choice.tcp",

@@ -66,14 +66,14 @@ def rise_s(run: Run) -> float | None:
 
 
 THROUGHPUT: Final = Quantity("Throughput", "Mb/s", first_mbps)
-RIVAL: Final = Quantity("Throughput of BIC beside it", "Mb/s", second_mbps)
+RIVAL: Final = Quantity("Throughput of the BIC flow", "Mb/s", second_mbps)
 TRANSFER: Final = Quantity("Throughput of 2 GB", "Mb/s", first_mbps, over_runs=without_extremes)
 DEVIATION: Final = Quantity("Standard deviation of the throughput", "Mb/s", deviation, 2)
 LEAST_WINDOW: Final = Quantity(
-    "Least window after 10 s", "KB", lambda run: min(settled_windows(run), default=0) / 1e3
+    "Smallest window after 10 s", "KB", lambda run: min(settled_windows(run), default=0) / 1e3
 )
 MOST_WINDOW: Final = Quantity(
-    "Greatest window after 10 s", "KB", lambda run: max(settled_windows(run), default=0) / 1e3
+    "Largest window after 10 s", "KB", lambda run: max(settled_windows(run), default=0) / 1e3
 )
 SETTLED: Final = Quantity("Throughput after 10 s", "Mb/s", settled_mbps)
 WINDOW_AND_DEVIATION: Final = (LEAST_WINDOW, MOST_WINDOW, DEVIATION)
