@@ -38,13 +38,18 @@ def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     `[[flow]]`), `variant`, `OF_FLOW`, and for the run's bottleneck `link_use_percent`,
     `queue_delay_mean_ms`, `queue_delay_p95_ms`, `loss_percent`, and `jain` of the run.
     """
-    keys = list(dict.fromkeys(key for run in runs for key in run.point if key != "seed"))
+    keys = swept_keys(runs)
     return [row for run in runs for row in _rows(run, keys)]
 
 
+def swept_keys(runs: Sequence[Run]) -> list[str]:
+    """The keys of the runs' points by their dotted paths, in the sweep's order; no seed."""
+    return list(dict.fromkeys(key for run in runs for key in run.point if key != "seed"))
+
+
 def _rows(run: Run, keys: Sequence[str]) -> list[dict[str, Any]]:
-    names = {int(flow["id"]): name for name, own in run.named.items() for flow in own}
-    point = {key: _plain(run.point.get(key)) for key in keys}
+    names = flow_names(run)
+    point = {key: plain(run.point.get(key)) for key in keys}
     shared = {
         "link_use_percent": metrics.link_use_percent(run),
         "queue_delay_mean_ms": metrics.mean_queue_delay_ms(run),
@@ -62,15 +67,18 @@ def _rows(run: Run, keys: Sequence[str]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def flow_names(run: Run) -> dict[int, str]:
+    """The names of the flows' `[[flow]]` by the flows' numbers; flows without one are omitted."""
+    return {int(flow["id"]): name for name, own in run.named.items() for flow in own}
+
+
+def plain(value: Any) -> Any:
+    """A swept value as a cell: numbers and text as they are, tables and lists as text."""
     return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
 
 
-def write(runs: Sequence[Run], directory: Path) -> list[Path]:
-    """`runs.parquet` and `runs.csv` with `rows` in a scenario's results. Raises `OSError`.
-
-    A swept key whose values are of several types is text.
-    """
+def frame(runs: Sequence[Run]) -> pl.DataFrame:
+    """`rows` as a data frame. A swept key whose values are of several types is text."""
     found = rows(runs)
     texts = {
         key for key in dict.fromkeys(key for row in found for key in row)
@@ -78,7 +86,12 @@ def write(runs: Sequence[Run], directory: Path) -> list[Path]:
     }  # fmt: skip
     for row in found:
         row |= {key: str(row[key]) for key in texts if row[key] is not None}
-    table = pl.DataFrame(found, infer_schema_length=None)
+    return pl.DataFrame(found, infer_schema_length=None)
+
+
+def write(runs: Sequence[Run], directory: Path) -> list[Path]:
+    """`runs.parquet` and `runs.csv` with `frame` in a scenario's results. Raises `OSError`."""
+    table = frame(runs)
     paths = [directory / "runs.parquet", directory / "runs.csv"]
     table.write_parquet(paths[0])
     table.write_csv(paths[1])

@@ -139,7 +139,7 @@ def _parts(results: Results) -> list[Section]:
     return [
         Section("Summary", [Lines(words.sentences(results))]),
         Section("What was run", [*_validity(results), *_switch(results), *_parameters(results)]),
-        Section("Results", [_points(results), Text("A click on a head sorts by it.", "small"),
+        Section("Results", [points_table(results), Text("A click on a head sorts by it.", "small"),
                             *_flows(results)]),
         *([Section("Figures", shown)] if shown else []),
         Section("Runs", [_runs(results)]),
@@ -243,7 +243,8 @@ def _provenance(results: Results) -> list[str]:
 # Tables
 
 
-def _points(results: Results) -> Table:
+def points_table(results: Results) -> Table:
+    """A row per run: its point, its measures (`MEASURES`), and whether it is valid."""
     keys = [key for key in results.keys if key_label(key) != "Number of flows"]
     seeds = len({run.seed for run in results.runs}) > 1
     columns = [Column(key_label(key)) for key in keys] + [Column("Seed")] * seeds

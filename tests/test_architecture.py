@@ -70,6 +70,7 @@ PYTHON_LAYERS = {
             ("testbed.runs",),
             ("testbed.papers",),
             ("testbed.tools",),
+            ("testbed.api",),
             ("testbed.cli",),
             ("testbed.reference",),
             ("testbed.site",),

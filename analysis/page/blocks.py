@@ -22,6 +22,8 @@ class Writing:
     """The ids in use."""
     contents: list[tuple[str, str]] = field(default_factory=list)
     """Ids and titles of the top-level sections so far."""
+    sorts: bool = True
+    """Whether the page has the script that sorts tables."""
 
     def new_id(self, wanted: str) -> str:
         """An id like `wanted` that no other element uses."""
@@ -176,14 +178,16 @@ class Table:
     rows: Sequence[Sequence[Value]]
     caption: str = ""
 
-    def html(self, _: Writing) -> str:
+    def html(self, writing: Writing) -> str:
         """`<table>`. Raises `ValueError` for a row without one value per column."""
         for row in self.rows:
             if len(row) != len(self.columns):
                 expected = f"expected {len(self.columns)}, one per column"
                 raise ValueError(f"table row {list(row)!r} has {len(row)} values; {expected}")
         words = [self._is_words(index) for index in range(len(self.columns))]
-        heads = "".join(_head(*each) for each in zip(self.columns, words, strict=True))
+        heads = "".join(
+            _head(*each, sorts=writing.sorts) for each in zip(self.columns, words, strict=True)
+        )
         cells = [
             "".join(_cell(*each) for each in zip(self.columns, row, words, strict=True))
             for row in self.rows
@@ -199,10 +203,11 @@ class Table:
         return any(isinstance(row[index], (str, bool, Badge, Code)) for row in self.rows)
 
 
-def _head(column: Column, words: bool) -> str:
+def _head(column: Column, words: bool, *, sorts: bool) -> str:
     below = f"<small>{escape(column.unit)}</small>" if column.unit else ""
     kind = ' class="name"' if words else ""
-    return f'<th{kind} scope="col"><button>{escape(column.title)}</button>{below}</th>'
+    title = escape(column.title)
+    return f'<th{kind} scope="col">{f"<button>{title}</button>" if sorts else title}{below}</th>'
 
 
 def _cell(column: Column, value: Value, words: bool) -> str:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
-from narrows.testbed.cli.options import add_overrides, add_port_options, port_options, request_of
+from narrows.testbed.cli.options import (
+    ONE_POINT,
+    add_overrides,
+    add_port_options,
+    port_options,
+    request_of,
+)
+from narrows.testbed.shipped import scenario_path
 
 
 def add_command(commands: Any) -> None:
@@ -18,7 +25,7 @@ def add_command(commands: Any) -> None:
         description="Runs a scenario's senders, receivers or both in real time on DPDK ports.",
     )  # fmt: skip
     add = command.add_argument
-    add("scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set")
+    add("scenario", type=scenario_path, help=ONE_POINT)
     add("--port", action="append", default=[], required=True, metavar="GROUP=DEVICE",
         dest="devices", help="the DPDK device of a group's hosts, e.g. senders=net_memif0,"
         "role=client, or of a collector, e.g. 'collector at s1'=...")  # fmt: skip

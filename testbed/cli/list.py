@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from typing import Any
 
 from narrows.testbed import catalogue
@@ -54,15 +53,16 @@ def run(options: argparse.Namespace) -> int:
 
 def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
     """The columns and rows of a list; for keys, those below `prefix`. Raises `InputError`."""
-    from narrows.testbed.paths import ROOT
+    from narrows.testbed import shipped
     from narrows.testbed.scenario import sweep
 
     match what:
         case "scenarios":
-            files = sorted(ROOT.glob("scenarios/**/*.toml"))
-            shown = [os.path.relpath(path) for path in files]
-            titles = [str(sweep.read_toml(path).get("title", "")) for path in files]
-            return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
+            files = {name: shipped.scenario_path(name) for name in shipped.names()}
+            return ["scenario", "title", "file"], [
+                [name, str(sweep.read_toml(path).get("title", "")), str(path)]
+                for name, path in files.items()
+            ]
         case "keys":
             return list_of_keys(prefix)
         case "targets":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.shipped import scenario_path
 from narrows.testbed.targets import TARGETS
 from narrows.testbed.targets.base import Target
 from narrows.testbed.targets.dpdk.setup import DEFAULT_MBUFS, PortOptions
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from narrows.testbed.scenario.background import BackgroundRequest
 
 Request = TypeVar("Request")
+
+ONE_POINT = "a TOML file, or a name; if it has a sweep, choose a point with --set"
+"""What a command says of its scenario that runs a single point."""
 
 
 def request_of(kind: type[Request], options: argparse.Namespace, **more: Any) -> Request:
@@ -36,7 +39,7 @@ def add_overrides(command: argparse.ArgumentParser) -> None:
 def add_background_options(command: argparse.ArgumentParser) -> None:
     """The options of commands that send a scenario's background traffic or have it sent."""
     add = command.add_argument
-    add("scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set")
+    add("scenario", type=scenario_path, help=ONE_POINT)
     add("--duration", metavar="TIME", help="how long to send (default: the scenario's duration)")
     add_overrides(command)
 

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from narrows.testbed.cli.exit_codes import DONE
-from narrows.testbed.cli.options import add_overrides
+from narrows.testbed.cli.options import ONE_POINT, add_overrides
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.shipped import scenario_path
 
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser("plan", help="print a scenario's resolved plan as JSON")
-    command.add_argument(
-        "scenario", type=Path, help="a TOML file; if it has a sweep, choose a point with --set"
-    )
+    command.add_argument("scenario", type=scenario_path, help=ONE_POINT)
     command.add_argument(
         "--switch", metavar="NAME", help="print the state and ports of this switch only"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
 from narrows.testbed.cli.options import add_target_options, own_options, request_of
-from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.shipped import scenario_path
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.terminal import console, plain
 
@@ -25,7 +25,7 @@ def add_command(commands: Any) -> None:
     command = commands.add_parser("run", help="run a scenario, draw its figures, print its table")
     add = command.add_argument
     target, hosts = next(iter(TARGETS)), next(iter(HOSTS))
-    add("scenario", type=Path, help="a TOML file (narrows list scenarios)")
+    add("scenario", type=scenario_path, help="a TOML file, or a name (narrows list scenarios)")
     add(
         "--target",
         default=target,
@@ -68,8 +68,7 @@ def run(options: argparse.Namespace) -> int:
     request = asked(options)
     if options.dry_run:
         return preview(request, as_json=options.json)
-    if lacking := request.target.missing():
-        raise InputError("--target", [Problem(request.target.name, "; ".join(lacking))])
+    request.check()
     # The first worker starts while the scenario is read.
     with worker_process.spare(request.target) as spare:
         from narrows.testbed.runs.scenario import run_scenario
@@ -111,24 +110,12 @@ def preview(request: RunRequest, *, as_json: bool) -> int:
 
 def asked(options: argparse.Namespace) -> RunRequest:
     """The request given by the options. Raises `InputError`."""
-    from narrows.testbed.runs.request import RunRequest
+    from narrows.testbed.runs.request import RunRequest, place
 
     target, hosts = TARGETS[options.target], HOSTS[options.hosts]
     own = own_options(options, target)
-    if hosts.in_kernel and target.no_kernel_hosts:
-        raise InputError("--hosts", [Problem(hosts.name, target.no_kernel_hosts)])
-    settings = target.settings(hosts, own)
-    # Two simultaneous runs in real time would delay each other.
-    at_once = 1 if target.in_real_time else options.jobs
-    if at_once < 1:
-        raise InputError("--jobs", [Problem(str(at_once), "expected at least 1")])
-    if options.scheduler and target.in_real_time:
-        free = ", ".join(each.name for each in TARGETS.values() if not each.in_real_time)
-        problem = Problem(target.name, f"needs ports of this machine; {free} does not")
-        raise InputError("--scheduler", [problem])
-    return request_of(
-        RunRequest, options, target=target, hosts=hosts, settings=settings, at_once=at_once
-    )
+    where = place(target, hosts, own, options.jobs, options.scheduler)
+    return request_of(RunRequest, options, **vars(where))
 
 
 def show(results: Results, request: RunRequest, options: argparse.Namespace) -> int:
@@ -153,8 +140,7 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
     if says and (others := results.others):
         what = f"{len(others)} runs of other points, which the figures leave out"
         print(f"note: {directory} has {what}")
-    if good:
-        write_rows(directory)
+    results.write_rows()
     if good and results.figures and not options.no_figures:
         for line in draw(results):
             if says:
@@ -174,11 +160,3 @@ def draw(results: Results) -> list[str]:
     missing = not_drawn(results.directory, [n for n in results.figures if n not in stems])
     files = f"figures: {results.directory / 'figures'} ({len(drawn)} files)"
     return [files, *(f"note: {line}" for line in missing)]
-
-
-def write_rows(directory: Path) -> None:
-    """`runs.parquet` and `runs.csv`: a row per flow and run of this scenario's points."""
-    from narrows.analysis import flow_rows
-    from narrows.analysis.load import load
-
-    flow_rows.write(load(directory), directory)

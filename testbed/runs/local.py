@@ -7,6 +7,7 @@ import json
 import selectors
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -118,7 +119,10 @@ def run_all(
 
 @contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Treats SIGTERM as Ctrl-C."""
+    """Treats SIGTERM as Ctrl-C. Only the main thread may set this; elsewhere nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -128,7 +132,10 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Ignores signals during a clean-up."""
+    """Ignores signals during a clean-up; outside the main thread none arrive."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT,)]
     try:
         yield

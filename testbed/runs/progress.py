@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Iterator
+from typing import Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from narrows.testbed.runs.jobs import Outcome, simulated
+from narrows.testbed.runs.jobs import Display, Outcome
+from narrows.testbed.runs.sentences import ending, time_left
 from narrows.testbed.terminal import console, plain
 
 PLAIN_EVERY_S = 30.0
 """Seconds of silence after which progress without a terminal prints a line."""
-
-MARKS = {"done": "done", "reused": "there already", "refused": "REFUSED", "failed": "FAILED"}
 
 
 class ProgressDisplay:
@@ -48,10 +49,7 @@ class ProgressDisplay:
 
     def update(self, fraction: float, simulated_s: float) -> None:
         """Updates the bar; without a terminal, prints an occasional line."""
-        elapsed_s = time.monotonic() - self.began
-        left = ""
-        if fraction > 0.01 and elapsed_s > 1.0:
-            left = f"about {span(elapsed_s * (1 - fraction) / fraction)} left"
+        left = time_left(fraction, time.monotonic() - self.began)
         points = f"{self.ended}/{self.total} runs"
         self.bar.update(
             self.task, completed=fraction, points=points, simulated_s=simulated_s, left=left
@@ -63,17 +61,7 @@ class ProgressDisplay:
     def finished(self, outcome: Outcome) -> None:
         """Prints one line per run."""
         self.ended += 1
-        what = f"[{self.ended}/{self.total}] {outcome.job.name}: {MARKS[outcome.state]}"
-        if outcome.summary is not None:
-            lasted = f", {simulated(outcome):.1f} s {self.clock}"
-            what += (
-                lasted
-                if outcome.job.target.in_real_time
-                else f"{lasted}, took {span(outcome.wall_s)}"
-            )
-        if outcome.message:
-            what += f": {outcome.message}"
-        self.line(what)
+        self.line(f"[{self.ended}/{self.total}] {ending(outcome, self.clock)}")
 
     def line(self, text: str) -> None:
         """Prints a line above the bar."""
@@ -81,14 +69,18 @@ class ProgressDisplay:
         self.console.print(plain(text), soft_wrap=True)
 
 
-def span(seconds: float) -> str:
-    """`12 s`, `3 min 20 s`, `2 h 5 min`."""
-    rounded_s = round(seconds)
-    if rounded_s < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{rounded_s} s"
-    if rounded_s < 3600:
-        return f"{rounded_s // 60} min {rounded_s % 60} s"
-    return f"{rounded_s // 3600} h {rounded_s % 3600 // 60} min"
+def in_notebook() -> bool:
+    """True in a Jupyter kernel, whose cells show HTML."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class FullDisplay(Display, Protocol):
+    """A display that also prints lines."""
+
+    def line(self, text: str) -> None:
+        """Shows a line of text."""
 
 
 class Silent:
@@ -107,10 +99,15 @@ class Silent:
 @contextlib.contextmanager
 def progress_display(
     total: int, *, in_real_time: bool = False, quiet: bool = False
-) -> Iterator[ProgressDisplay | Silent]:
+) -> Iterator[FullDisplay]:
     """Shows the progress of so many runs, unless it is to be quiet."""
     if quiet:
         yield Silent()
+        return
+    if in_notebook():
+        from narrows.testbed.runs.notebook import NotebookDisplay
+
+        yield NotebookDisplay(total, in_real_time=in_real_time)
         return
     with ProgressDisplay(total, in_real_time=in_real_time) as display:
         yield display

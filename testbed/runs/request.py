@@ -4,11 +4,13 @@ the rest loads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets import TARGETS
 from narrows.testbed.targets.base import Hosts, Target
 
 if TYPE_CHECKING:
@@ -38,3 +40,43 @@ class RunRequest:
     """True: keep finished runs that would be the same."""
     quiet: bool = False
     """True: no progress is shown."""
+    keys: Sequence[tuple[str, Any]] = ()
+    """Further overrides: keys with their values."""
+    tree: Mapping[str, Any] | None = None
+    """A scenario of Python's objects, in place of the file's."""
+
+    def check(self) -> None:
+        """Raises `InputError` where this machine lacks something for the target."""
+        if lacking := self.target.missing():
+            raise InputError("--target", [Problem(self.target.name, "; ".join(lacking))])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs are done: on a target, with hosts, so many at a time."""
+
+    target: Target
+    hosts: Hosts
+    settings: Settings
+    """Options of the target."""
+    at_once: int
+
+
+def place(
+    target: Target, hosts: Hosts, own: Mapping[str, Any], jobs: int, scheduler: str | None
+) -> Place:
+    """Where runs are done; `own` are the target's options. Raises `InputError` for parts that do
+    not go together.
+    """
+    if hosts.in_kernel and target.no_kernel_hosts:
+        raise InputError("--hosts", [Problem(hosts.name, target.no_kernel_hosts)])
+    settings = target.settings(hosts, own)
+    # Two simultaneous runs in real time would delay each other.
+    at_once = 1 if target.in_real_time else jobs
+    if at_once < 1:
+        raise InputError("--jobs", [Problem(str(at_once), "expected at least 1")])
+    if scheduler and target.in_real_time:
+        free = ", ".join(each.name for each in TARGETS.values() if not each.in_real_time)
+        problem = Problem(target.name, f"needs ports of this machine; {free} does not")
+        raise InputError("--scheduler", [problem])
+    return Place(target, hosts, settings, at_once)

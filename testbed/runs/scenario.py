@@ -44,6 +44,16 @@ class Results:
         finished = (path.parent for path in self.directory.glob("[!.]*/run.json"))
         return [path for path in finished if path.name not in names]
 
+    def write_rows(self) -> None:
+        """Writes `runs.parquet` and `runs.csv`: a row per flow and run of this scenario's points,
+        unless no run is valid.
+        """
+        from narrows.analysis import flow_rows
+        from narrows.analysis.load import load
+
+        if self.good:
+            flow_rows.write(load(self.directory), self.directory)
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -62,11 +72,11 @@ class Prepared:
 
 def prepare(request: RunRequest) -> Prepared:
     """Plans the scenario's points. Raises `InputError`."""
-    overrides = [sweep.parse_setting(text) for text in request.overrides]
+    overrides = [*map(sweep.parse_setting, request.overrides), *request.keys]
     if request.seed is not None:
         overrides.append(("seed", request.seed))
     source = request.scenario
-    points = sweep.read(source, overrides)
+    points = sweep.read(source, overrides, request.tree)
     scenario = points[0].scenario
     figures = check_figures(str(source), scenario.report.figures)
     todo = make_jobs(source, points, request.out, request.target, request.hosts, request.settings)

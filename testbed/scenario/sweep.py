@@ -11,7 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,12 +21,14 @@ from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.explain import explain, explain_toml
 from narrows.testbed.scenario.schema import Scenario, Sweep
+from narrows.testbed.shipped import unknown_scenario
 
 Tree = dict[str, Any]
 """A parsed TOML file, before the schema checks it."""
 
 MAX_POINTS = 100_000
 MAX_DEPTH = 20
+TOO_DEEP = Problem("", f"is nested too deeply; expected at most {MAX_DEPTH} levels")
 MAX_BYTES = 10**7
 """Of a scenario's file."""
 
@@ -45,15 +47,18 @@ class Point:
     scenario: Scenario
 
 
-def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
-    """The points of the scenario in `path`, in the file's order.
+def read(
+    path: Path, overrides: Sequence[tuple[str, Any]] = (), tree: Mapping[str, Any] | None = None
+) -> list[Point]:
+    """The points of the scenario in `path`, in the file's order. With a `tree`, of that scenario;
+    `path` is then its name, and its directory that of the files which it names.
 
     `overrides` are dotted paths with values that replace the file's, like a sweep over one value.
     They appear in the points' names, except for the seed (always present), figures and recorded
     tables (`NAMELESS`), and the sweep's own lists (`sweep.repeat`, `sweep.flow.count`). Raises
     `InputError` with all problems of all points.
     """
-    tree = read_toml(path)
+    tree = read_toml(path) if tree is None else of_python(str(path), tree)
     choices = read_choices(str(path), tree.pop("choice", {}))
     swept = dict(flatten(tree.pop("sweep", {})))
     swept |= {key[6:]: value for key, value in overrides if key.startswith("sweep.")}
@@ -91,17 +96,36 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
 
 def read_toml(path: Path) -> Tree:
     """The file as a tree. Raises `InputError` when it cannot be read or is not valid TOML."""
+    if not path.suffix and not path.exists():
+        raise InputError(str(path), [Problem("", unknown_scenario(str(path)))])
     text = read_text(path, MAX_BYTES)
-    too_deep = Problem("", f"is nested too deeply; expected at most {MAX_DEPTH} levels")
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(str(path), [Problem("", explain_toml(str(error), text))]) from None
     except RecursionError:
-        raise InputError(str(path), [too_deep]) from None
+        raise InputError(str(path), [TOO_DEEP]) from None
     if depth(tree) > MAX_DEPTH:
-        raise InputError(str(path), [too_deep])
+        raise InputError(str(path), [TOO_DEEP])
     return tree
+
+
+def of_python(source: str, tree: Mapping[str, Any]) -> Tree:
+    """A copy of a scenario of Python's objects as TOML would give it: lists for tuples, text for
+    paths. Raises `InputError` when it is nested too deeply.
+    """
+    if depth(tree) > MAX_DEPTH:
+        raise InputError(source, [TOO_DEEP])
+    copied: Tree = _as_toml(tree)
+    return copied
+
+
+def _as_toml(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _as_toml(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_toml(part) for part in value]
+    return str(value) if isinstance(value, PurePath) else value
 
 
 def depth(tree: object) -> int:
@@ -111,8 +135,8 @@ def depth(tree: object) -> int:
         level = [
             part
             for found in level
-            if isinstance(found, dict | list)
-            for part in (found.values() if isinstance(found, dict) else found)
+            if isinstance(found, Mapping | list | tuple)
+            for part in (found.values() if isinstance(found, Mapping) else found)
         ]
         levels += 1
     return levels - 1

@@ -10,10 +10,11 @@ HOME = "README.md"
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Guide": (
         "docs/guide/README.md", "docs/guide/install.md", "docs/guide/first-run.md",
-        "docs/guide/scenario.md", "docs/guide/results.md", "docs/guide/real-time.md",
-        "docs/guide/programs.md", "docs/guide/add-a-variant.md",
-        "docs/guide/add-a-discipline.md", "docs/guide/add-a-figure.md", "docs/guide/scaling.md",
-        "docs/guide/add-a-paper.md", "docs/guide/*.md",
+        "docs/guide/scenario.md", "docs/guide/results.md", "docs/guide/python.md",
+        "docs/guide/notebooks.md", "docs/guide/real-time.md", "docs/guide/programs.md",
+        "docs/guide/add-a-variant.md", "docs/guide/add-a-discipline.md",
+        "docs/guide/add-a-figure.md", "docs/guide/scaling.md", "docs/guide/add-a-paper.md",
+        "docs/guide/*.md",
     ),
     "Reference": (
         "docs/reference/scenario.md", "docs/reference/variants.md", "docs/reference/recoveries.md",
@@ -28,7 +29,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The patterns of each section's pages, in order; a page that an earlier one has comes once."""
 
-ASSETS = ("docs/**/*.png", "docs/**/*.svg", "docs/**/*.json", "LICENSE")
+ASSETS = ("docs/**/*.png", "docs/**/*.svg", "docs/**/*.json", "docs/**/*.ipynb", "LICENSE")
 """What pages show or link to."""
 MADE = ("variants", "gallery", "papers")
 """The folders of pages that are made at build."""

@@ -1,0 +1,1 @@
+"""Narrows from Python: what `import narrows` gives, on the same road as the `narrows` command."""
