@@ -266,12 +266,8 @@ def shown_runs(results: Results) -> Shown:
     columns = len(series) if complete else (1 if len(shown) == 1 else 3)
     titles = []
     for point, found, value in shown:
-        parts = (
-            [value_label(key, value)]
-            if key
-            else [found.first.flows[0]["variant"]]
-            * (len({flow["variant"] for flow in found.first.flows}) == 1)
-        )
+        variants = {str(flow["variant"]) for flow in found.first.flows}
+        parts = [value_label(key, value)] if key else sorted(variants) * (len(variants) == 1)
         parts += [point_label(point)] if point else []
         titles.append(", ".join(parts) + ("" if found.first.valid else "  INVALID RUN"))
     notes = [seeds_note(results)]

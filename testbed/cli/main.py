@@ -19,7 +19,8 @@ from narrows.testbed.terminal import plain
 
 VERBS = (
     "run", "report", "export", "check", "reproduce", "stf", "kernel", "packetdrill", "list",
-    "switch", "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion", "man",
+    "shell", "switch", "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion",
+    "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
 

@@ -99,38 +99,45 @@ def make_jobs(
     Raises `InputError` if a point cannot be planned, or the target or hosts do not support it.
     """
     told = settings or {}
-    name = scenario_name(source)
-    program = program_path(points[0].scenario, str(source))
-    try:
-        digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    except OSError as error:
-        problem = Problem("program", f"cannot be read ({error.strerror})", str(program))
-        raise InputError(str(source), [problem]) from None
-    ports = target.ports(told)
     for point in points:
         target.check(point.scenario, str(source), told)
-    made = []
-    for point in points:
-        layout, plan = laid_out_plan(point.scenario, str(source), ports)
-        if problems := hosts.problems(plan):
-            raise InputError(f"{source}: --hosts {hosts.name}", problems)
-        record: RunRecord = {
-            "schema": RUN_SCHEMA,
-            "name": name,
-            "scenario": point.scenario.resolved(),
-            "point": point.values,
-            "seed": point.scenario.seed,
-            "target": target.name,
-            "hosts": hosts.name,
-            "segment_bytes": [planned_payload_bytes(each["flow"]) for each in plan["flows"]],
-            "program": {"sha256": digest},
-            "versions": {"narrows": engine.version()} | hosts.versions(),
-        }
-        final = out / name / point.name
-        expected = expected_ps(point.scenario, plan)
-        path = understood(point.scenario, layout)
-        made.append(Job(point.name, json.dumps(plan), record, final, expected, told, path))
-    return made
+    results = out / scenario_name(source)
+    return [make_job(each, source, results / each.name, target, hosts, told) for each in points]
+
+
+def make_job(
+    point: Point, source: Path, final: Path, target: Target, hosts: Hosts, settings: Settings
+) -> Job:
+    """One run, to be stored in `final`. Raises `InputError`, naming `source`."""
+    scenario = point.scenario
+    program = program_digest(program_path(scenario, str(source)), str(source))
+    layout, plan = laid_out_plan(scenario, str(source), target.ports(settings))
+    if problems := hosts.problems(plan):
+        raise InputError(f"{source}: --hosts {hosts.name}", problems)
+    record: RunRecord = {
+        "schema": RUN_SCHEMA,
+        "name": final.parent.name,
+        "scenario": scenario.resolved(),
+        "point": point.values,
+        "seed": scenario.seed,
+        "target": target.name,
+        "hosts": hosts.name,
+        "segment_bytes": [planned_payload_bytes(each["flow"]) for each in plan["flows"]],
+        "program": {"sha256": program},
+        "versions": {"narrows": engine.version()} | hosts.versions(),
+    }
+    expected = expected_ps(scenario, plan)
+    path = understood(scenario, layout)
+    return Job(point.name, json.dumps(plan), record, final, expected, settings, path)
+
+
+def program_digest(program: Path, source: str) -> str:
+    """The SHA-256 of a P4 program. Raises `InputError`, naming `source`."""
+    try:
+        return hashlib.sha256(program.read_bytes()).hexdigest()
+    except OSError as error:
+        problem = Problem("program", f"cannot be read ({error.strerror})", str(program))
+        raise InputError(source, [problem]) from None
 
 
 def worked_ps(outcome: Outcome) -> int:

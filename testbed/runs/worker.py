@@ -50,15 +50,20 @@ def do(job: WorkerJob) -> None:
         with reported():
             partial.mkdir(parents=True)
             summary = carry_out(job, partial)
-            record = run_record(job["record"], summary)
-            record["files"] = digests(partial, record)
-            write_json(partial / "run.json", record)
             before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            publish(partial, final)
+            store(job["record"], summary, partial, final)
             signal.signal(signal.SIGTERM, before)
             say({"summary": summary})
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def store(record: RunRecord, summary: Summary, partial: Path, final: Path) -> None:
+    """Completes a run directory with `run.json`, and moves it to its place."""
+    complete = run_record(record, summary)
+    complete["files"] = digests(partial, complete)
+    write_json(partial / "run.json", complete)
+    publish(partial, final)
 
 
 def carry_out(job: WorkerJob, out: Path) -> Summary:

@@ -15,7 +15,7 @@ from narrows.testbed import needs
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.dpdk.setup import af_packet
 from narrows.testbed.targets.linux import settings, variants
-from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing
+from narrows.testbed.targets.linux.namespaces import ROUTER, Namespace, Plumbing
 from narrows.testbed.targets.linux.settings import HostSettings
 
 if TYPE_CHECKING:
@@ -83,5 +83,5 @@ def set_up(namespace: Namespace, asked: HostSettings) -> None:
         namespace.set_sysctl(key, value)
     if asked.route:
         attributes = [word for pair in asked.route.items() for word in pair]
-        namespace.run("ip", "route", "change", "default", "via", "169.254.0.1", "dev", "eth0",
+        namespace.run("ip", "route", "change", "default", "via", ROUTER, "dev", "eth0",
                       "onlink", *attributes)  # fmt: skip

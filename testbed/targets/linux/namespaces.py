@@ -14,6 +14,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
@@ -29,6 +30,8 @@ OWNERS = 1000
 """Maximum concurrent runs with namespaces: an interface name has room for three digits."""
 MAX_HOST_NAME = 15 - len("nw999-")
 """Linux interface names have at most 15 characters (IFNAMSIZ minus the terminating zero)."""
+ROUTER = "169.254.0.1"
+"""The next hop of every host. No packet is addressed to it; only its Ethernet address is used."""
 CLONE_NEWNET = 0x4000_0000
 """From linux/sched.h."""
 
@@ -114,6 +117,11 @@ class Plumbing:
         self._stack = ExitStack()
         self._number = -1
 
+    @property
+    def number(self) -> int:
+        """The owner's number."""
+        return self._number
+
     def __enter__(self) -> Self:
         sweep()
         for number in range(OWNERS):
@@ -142,10 +150,8 @@ class Plumbing:
         add_veth(namespace, namespace.outside, "eth0", mac)
         inside = ["ip", "-n", namespace.name]
         run(*inside, "address", "add", f"{ip}/32", "dev", "eth0")
-        # No packet is addressed to this router; only its Ethernet address is used.
-        router = "169.254.0.1"
-        run(*inside, "neighbour", "add", router, "lladdr", gateway_mac, "dev", "eth0")
-        run(*inside, "route", "add", "default", "via", router, "dev", "eth0", "onlink")
+        run(*inside, "neighbour", "add", ROUTER, "lladdr", gateway_mac, "dev", "eth0")
+        run(*inside, "route", "add", "default", "via", ROUTER, "dev", "eth0", "onlink")
         return namespace
 
     def add_switch(self, number: int, ports: Iterable[int]) -> SwitchNamespace:
@@ -234,10 +240,10 @@ def leftovers() -> list[tuple[int, list[str]]]:
 
 def remove_all_of(owner: int) -> None:
     """Ends the processes in an owner's namespaces, then removes the namespaces and veths."""
+    for pid in pids_of(owner):
+        kill(pid)
     for number, command in leftovers():
         if number == owner and command[1] == "netns":
-            for pid in run("ip", "netns", "pids", command[3]).split():
-                kill(int(pid))
             run(*command)
     for number, command in leftovers():
         if number == owner:
@@ -245,10 +251,18 @@ def remove_all_of(owner: int) -> None:
             subprocess.run(command, capture_output=True, check=False)
 
 
-def kill(pid: int) -> None:
-    """Kills a process that may already have ended."""
+def pids_of(owner: int) -> list[int]:
+    """The processes in an owner's namespaces."""
+    names = [
+        command[3] for number, command in leftovers() if number == owner and command[1] == "netns"
+    ]
+    return [int(pid) for name in names for pid in run("ip", "netns", "pids", name).split()]
+
+
+def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Sends a signal to a process that may already have ended."""
     try:
-        os.kill(pid, 9)
+        os.kill(pid, number)
     except ProcessLookupError:
         return
 

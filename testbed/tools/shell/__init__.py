@@ -1,0 +1,1 @@
+"""`narrows shell`: a program behind the bottleneck, in a network namespace of its own."""

@@ -1,0 +1,138 @@
+"""A run of `narrows shell`: both ends, the engine between them, the program, the run directory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from narrows.testbed import engine
+from narrows.testbed.files import make_directory, write_summary
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.runs.jobs import Job, Outcome, make_job
+from narrows.testbed.runs.run_directories import sweep_leftovers
+from narrows.testbed.runs.scenario import Results, write_host, write_points
+from narrows.testbed.runs.worker import store
+from narrows.testbed.scenario.sweep import Point
+from narrows.testbed.targets.dpdk import DPDK
+from narrows.testbed.targets.linux import LINUX, checks
+from narrows.testbed.targets.linux.namespaces import PlumbingError
+from narrows.testbed.targets.linux.run import voided
+from narrows.testbed.tools.shell import network, processes, rootless
+from narrows.testbed.tools.shell.engine import Engine
+from narrows.testbed.tools.shell.options import FIGURES, Direction, ShellOptions
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.summary import BottleneckSummary, Summary
+
+RUN: Final = "run"
+"""The name of the run's directory."""
+SETTLE_S: Final = 0.1
+"""Between the program's end and the run's, for the last packets."""
+SERVER_LOG: Final = "server.txt"
+"""What the server wrote; in the run directory."""
+
+
+class ShellError(Exception):
+    """The path between program and far side could not be made, or failed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A program that has ended."""
+
+    code: int
+    """Its exit code."""
+    results: Results
+
+
+def run(options: ShellOptions, environment: Mapping[str, str]) -> Ended:
+    """Runs the program behind the bottleneck, in this environment. Raises `InputError`,
+    `ShellError`, or `KeyboardInterrupt` if the shell was ended before the program began.
+    """
+    options.check()
+    rootless.enter_if_needed(options)
+    if lacking := DPDK.missing() + LINUX.missing():
+        raise InputError("narrows shell", [Problem("", what) for what in lacking])
+    jobs: dict[Direction, Job] = {"down": job_of(options, "down"), "up": job_of(options, "up")}
+    partial, final = jobs["down"].partial, jobs["down"].final
+    make_directory(final.parent)
+    sweep_leftovers(final.parent)
+    processes.hold_signals()
+    began = time.monotonic()
+    try:
+        partial.mkdir()
+        code, summary = behind_the_bottleneck(options, jobs["down"], partial, environment)
+        direction, summary = busier(summary)
+        write_summary(partial, summary)
+        store(jobs[direction].record, summary, partial, final)
+    except processes.ServerError as error:
+        raise InputError("--server", [Problem(str(options.server), str(error))]) from None
+    except (PlumbingError, engine.RunError, engine.DeviceError, engine.PlanError) as error:
+        raise ShellError(str(error)) from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    write_points(final.parent, [RUN])
+    reason = "" if summary["valid"] else f"invalid: {summary['invalid_reason']}"
+    wall_s = time.monotonic() - began
+    outcome = Outcome(jobs[direction], "failed" if reason else "done", reason, summary, wall_s)
+    write_host(final.parent, [outcome])
+    return Ended(code, Results(options.title, final.parent, [outcome], list(FIGURES)))
+
+
+def job_of(options: ShellOptions, direction: Direction) -> Job:
+    """The run whose data goes in this direction. Raises `InputError`."""
+    scenario, source = options.scenario(direction), Path("narrows shell")
+    settings = DPDK.settings(LINUX, {"processes": False})
+    DPDK.check(scenario, str(source), settings)
+    final = options.out / options.name / RUN
+    job = make_job(Point(RUN, {}, scenario), source, final, DPDK, LINUX, settings)
+    # The flow that the scenario needs is not sent.
+    job.record["scenario"]["flow"] = []
+    job.record["segment_bytes"] = []
+    return job
+
+
+def behind_the_bottleneck(
+    options: ShellOptions, job: Job, out: Path, environment: Mapping[str, str]
+) -> tuple[int, Summary]:
+    """Makes the path, runs the program, and removes the path. Returns the program's exit code, and
+    the run's summary; the tables are in `out`.
+    """
+    plan: Plan = json.loads(job.plan)
+    with ExitStack() as stack:
+        ends = stack.enter_context(network.made(plan, options, out))
+        if options.server is not None:
+            assert ends.far is not None
+            log = stack.enter_context((out / SERVER_LOG).open("wb"))
+            server = processes.Server(options.server_command, ends.far, log)
+            stack.callback(server.stop)
+            server.wait_until_ready()
+        path = stack.enter_context(Engine(ends, out, job))
+        path.wait_until_ready()
+        pid = processes.start(ends.command(options.program), ends.inside(environment))
+        code = processes.wait(pid, path.check)
+        time.sleep(SETTLE_S)
+        summary = path.end()
+        return code, voided(summary, checks.excesses(ends.namespaces))
+
+
+def busier(summary: Summary) -> tuple[Direction, Summary]:
+    """The direction that sent more, and the summary that describes it; of a run whose data goes
+    down.
+    """
+    down, up = summary["bottleneck"], summary["reverse"]
+    if sent_bits(down) >= sent_bits(up):
+        return "down", summary
+    return "up", summary | {"bottleneck": up, "reverse": down}
+
+
+def sent_bits(port: BottleneckSummary) -> float:
+    """What a port sent per second."""
+    return (port["utilization"] or 0.0) * (port["rate_bps"] or 0)
