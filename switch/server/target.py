@@ -233,9 +233,17 @@ class Target(Protocol):
         """Injects a packet from the CPU port."""
 
 
-def entries(target: Target, table: str) -> Iterator[tuple[TableEntry, int, int]]:
-    """A table's entries with their packets and bytes, read part by part."""
+def pages(target: Target, table: str) -> Iterator[list[tuple[TableEntry, int, int]]]:
+    """A table's entries with their packets and bytes, part by part. An entry that stays while the
+    parts are read is in exactly one of them.
+    """
     first: int | None = 0
     while first is not None:
         part, first = target.entries_from(table, first)
+        yield part
+
+
+def entries(target: Target, table: str) -> Iterator[tuple[TableEntry, int, int]]:
+    """A table's entries with their packets and bytes."""
+    for part in pages(target, table):
         yield from part

@@ -21,6 +21,22 @@ REPLICAS_OF_A_SWITCH = 1 << 20
 """The same, over all groups and sessions. Beyond it: the update is refused with
 RESOURCE_EXHAUSTED.
 """
+READ_ENTITIES = 200_000
+"""Entities that one Read asks for; each may select many. Beyond it: the Read is refused with
+RESOURCE_EXHAUSTED.
+"""
+READS = 16
+"""Reads at a time. Beyond it: the Read is refused with RESOURCE_EXHAUSTED."""
+READ_BYTES = 4 << 20
+"""Responses of a read that are of one instant. Beyond it: writes may come between its responses."""
+READ_S = 1.0
+"""For how long a read keeps writes waiting. Beyond it: writes may come between its responses."""
+GNMI_PATHS = 4096
+"""Paths of a gNMI request. Beyond it: the request is refused with RESOURCE_EXHAUSTED."""
+GNMI_VALUES = 1 << 17
+"""Leaves that the paths of a Get or of a Subscribe select; a switch of 510 ports has 94,350. Beyond
+it: the request is refused with RESOURCE_EXHAUSTED.
+"""
 BACKLOG_BYTES = 16 << 20
 """Messages that wait for a controller that does not read, for each stream. Beyond it: later
 messages are lost to this controller. The log says how many when its stream ends.

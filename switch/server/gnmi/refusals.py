@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import grpc
 
+from narrows.schema import budgets
 from narrows.switch.server.gnmi.subscriptions import SubscriptionError
 from narrows.switch.server.gnmi.tree import PathError
 from narrows.switch.server.target import TargetError, short
@@ -35,6 +37,23 @@ class RefusedError(Exception):
 def invalid(message: str) -> RefusedError:
     """An INVALID_ARGUMENT error."""
     return RefusedError(grpc.StatusCode.INVALID_ARGUMENT, message)
+
+
+def check_paths(count: int) -> None:
+    """Raises for a request of too many paths."""
+    if count > budgets.GNMI_PATHS:
+        too_many(f"{count} paths: expected at most {budgets.GNMI_PATHS}")
+
+
+def check_values(count: int) -> None:
+    """Raises for paths that select too many values."""
+    if count > budgets.GNMI_VALUES:
+        too_many(f"the paths select more than {budgets.GNMI_VALUES} values; expected fewer")
+
+
+def too_many(message: str) -> NoReturn:
+    """Raises a RESOURCE_EXHAUSTED error."""
+    raise RefusedError(grpc.StatusCode.RESOURCE_EXHAUSTED, message)
 
 
 @contextmanager

@@ -27,7 +27,13 @@ from narrows.switch.server.gnmi.leaves import (
     Value,
     leaves_of_target,
 )
-from narrows.switch.server.gnmi.refusals import RefusedError, invalid, refusing
+from narrows.switch.server.gnmi.refusals import (
+    RefusedError,
+    check_paths,
+    check_values,
+    invalid,
+    refusing,
+)
 from narrows.switch.server.gnmi.tree import (
     Found,
     Tree,
@@ -92,10 +98,13 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 raise invalid(f"type {request.type}: expected one of {known}")
             keep = KEEP[request.type]
             paths = request.path or [gnmi.Path()]
-            notifications = []
+            check_paths(len(paths))
+            notifications, selected = [], 0
             for path in paths:
                 wanted = joined(request.prefix, path)
                 found = self.tree.find(wanted, self.target.ports())
+                selected += len(found)
+                check_values(selected)
                 if not found and not is_wild(wanted):
                     raise self.no_port(wanted)
                 updates = [
@@ -137,6 +146,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             self.access.of(context).check_gnmi("write")
             if request.union_replace:
                 raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, "Set: union_replace")
+            check_paths(len(request.delete) + len(request.replace) + len(request.update))
             for path in request.delete:
                 self.refuse_delete(joined(request.prefix, path))
             results, writes = [], list[Write]()
@@ -234,6 +244,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             raise invalid("Subscribe: expected a SubscriptionList as the first message")
         wanted = first.subscribe
         check_encoding(wanted.encoding)
+        check_paths(len(wanted.subscription))
         reader = subscriptions.Reader(
             self.target,
             self.tree,
@@ -244,6 +255,10 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             subscriptions.Asked.of(one, joined(wanted.prefix, one.path), self.tree)
             for one in wanted.subscription
         ]
+        selected = 0
+        for one in asked:
+            selected += len(reader.found(one))
+            check_values(selected)
         if wanted.mode == gnmi.SubscriptionList.STREAM:
             yield from subscriptions.stream(reader, asked, gone, updates_only=wanted.updates_only)
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from finsy.proto import gnmi
@@ -28,6 +28,8 @@ CHANGE_NS = 50_000_000
 """Polling interval of ON_CHANGE."""
 INTERVAL_LEAST_NS = 10_000_000
 """The shortest sample interval; also used for a requested interval of 0."""
+UPDATES_A_MESSAGE = 1000
+"""Some 200 KB; gRPC's clients take 4 MiB unless told otherwise."""
 
 Path = tuple[Elem, ...]
 
@@ -84,16 +86,27 @@ class Reader:
     encode: Callable[[Found, Value], gnmi.TypedValue]
     prefix: gnmi.Path | None
 
-    def read(self, asked: Asked) -> list[tuple[Found, Value]]:
-        """The current values of a subscription."""
+    def found(self, asked: Asked) -> list[Found]:
+        """The leaves of a subscription."""
         try:
-            found = self.tree.find(asked.wanted, self.target.ports())
+            return self.tree.find(asked.wanted, self.target.ports())
         except PathError:
             return []
-        return list(values(self.target, found, lambda leaf: True))
+
+    def read(self, asked: Asked) -> list[tuple[Found, Value]]:
+        """The current values of a subscription."""
+        return list(values(self.target, self.found(asked), lambda leaf: True))
+
+    def messages(
+        self, updates: Sequence[tuple[Found, Value]], deleted: Iterable[Path] = ()
+    ) -> Iterator[gnmi.SubscribeResponse]:
+        """Builds the notifications, each small enough for every client."""
+        yield self.message(updates[:UPDATES_A_MESSAGE], deleted)
+        for first in range(UPDATES_A_MESSAGE, len(updates), UPDATES_A_MESSAGE):
+            yield self.message(updates[first : first + UPDATES_A_MESSAGE], ())
 
     def message(
-        self, updates: Iterable[tuple[Found, Value]], deleted: Iterable[Path] = ()
+        self, updates: Iterable[tuple[Found, Value]], deleted: Iterable[Path]
     ) -> gnmi.SubscribeResponse:
         """Builds one notification."""
         return gnmi.SubscribeResponse(
@@ -126,7 +139,7 @@ def once(
     for one in asked:
         have = reader.read(one)
         if have and not updates_only:
-            yield reader.message(have)
+            yield from reader.messages(have)
     yield synchronized()
 
 
@@ -143,7 +156,7 @@ def stream(
         one.due_ns = start_ns + one.interval_ns
         one.beat_ns = start_ns + one.heartbeat_ns
         if have and not updates_only:
-            yield reader.message(have)
+            yield from reader.messages(have)
     yield synchronized()
     if not asked:
         return
@@ -174,4 +187,4 @@ def due(reader: Reader, one: Asked, now_ns: int) -> Iterator[gnmi.SubscribeRespo
         one.beat_ns = now_ns + one.heartbeat_ns
     one.sent = values_now
     if have or deleted:
-        yield reader.message(have, deleted)
+        yield from reader.messages(have, deleted)

@@ -72,7 +72,7 @@ class Digests:
 
     def read(self, asked: p4r.DigestEntry) -> Iterator[p4r.Entity]:
         """One digest or all."""
-        for one in self._asked.values():
+        for one in list(self._asked.values()):
             if asked.digest_id in (0, one.digest.id):
                 entry = p4r.DigestEntry(digest_id=one.digest.id, config=one.config)
                 yield p4r.Entity(digest_entry=entry)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from finsy.proto import p4r
@@ -21,6 +22,7 @@ from narrows.switch.server.p4runtime.roles import object_names
 from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
 
+ENTITIES_A_PART = 1000
 LOG = logging.getLogger("narrows.switch")
 
 
@@ -59,6 +61,12 @@ def undo_all(undos: list[Undo]) -> None:
             undo()
         except Exception:
             LOG.exception("an update could not be undone")
+
+
+def in_parts(entities: Iterator[p4r.Entity]) -> Iterator[list[p4r.Entity]]:
+    """Entities in parts."""
+    while part := list(islice(entities, ENTITIES_A_PART)):
+        yield part
 
 
 class Pipeline:
@@ -110,8 +118,10 @@ class Pipeline:
             case other:
                 raise TargetError("unimplemented", f"entities of kind {other}")
 
-    def read(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """The requested entities. Raises `TargetError`."""
+    def read(self, entity: p4r.Entity) -> Iterator[list[p4r.Entity]]:
+        """The requested entities, part by part; writes may come between two parts. Raises
+        `TargetError`.
+        """
         match entity.WhichOneof("entity"):
             case "table_entry":
                 return self.tables.read(entity.table_entry)
@@ -120,21 +130,21 @@ class Pipeline:
             case "direct_meter_entry":
                 return self.direct.read_meters(entity.direct_meter_entry)
             case "counter_entry":
-                return self.externs.read_counter(entity.counter_entry)
+                return in_parts(self.externs.read_counter(entity.counter_entry))
             case "meter_entry":
-                return self.externs.read_meter(entity.meter_entry)
+                return in_parts(self.externs.read_meter(entity.meter_entry))
             case "register_entry":
-                return self.externs.read_register(entity.register_entry)
+                return in_parts(self.externs.read_register(entity.register_entry))
             case "value_set_entry":
-                return self.externs.read_value_set(entity.value_set_entry)
+                return in_parts(self.externs.read_value_set(entity.value_set_entry))
             case "packet_replication_engine_entry":
-                return self.replication.read(entity.packet_replication_engine_entry)
+                return in_parts(self.replication.read(entity.packet_replication_engine_entry))
             case "digest_entry":
-                return self.digests.read(entity.digest_entry)
+                return in_parts(self.digests.read(entity.digest_entry))
             case "action_profile_member":
-                return self.profiles.read_members(entity.action_profile_member)
+                return in_parts(self.profiles.read_members(entity.action_profile_member))
             case "action_profile_group":
-                return self.profiles.read_groups(entity.action_profile_group)
+                return in_parts(self.profiles.read_groups(entity.action_profile_group))
             case None:
                 raise invalid("the request has no entity")
             case other:
@@ -175,12 +185,12 @@ class Pipeline:
         members = self.profiles.read_members(p4r.ActionProfileMember())
         groups = self.profiles.read_groups(p4r.ActionProfileGroup())
         found = [(insert, one) for one in (*members, *groups)]
-        entries = self.tables.read(asked)
+        entries = chain.from_iterable(self.tables.read(asked))
         found += [(insert, one) for one in entries if not one.table_entry.is_const]
         for table_id in sorted(self.tables.defaults.changed):
             default = p4r.TableEntry(table_id=table_id, is_default_action=True)
             default.counter_data.SetInParent()
-            found += [(modify, one) for one in self.tables.read(default)]
+            found += [(modify, one) for part in self.tables.read(default) for one in part]
         engine = p4r.PacketReplicationEngineEntry()
         found += [(insert, one) for one in self.replication.read(engine)]
         found += [

@@ -7,7 +7,7 @@ P4Info: multicast groups and clone sessions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from finsy.proto import p4i, p4r
@@ -72,11 +72,11 @@ class Scope:
         """True if the role may write the object."""
         return not self.is_limited or number == 0 or number in self.exclusive | self.shared
 
-    def seen(self, entities: Iterable[p4r.Entity]) -> Iterable[p4r.Entity]:
+    def seen(self, entities: list[p4r.Entity]) -> list[p4r.Entity]:
         """The entities that belong to the role."""
         if not self.is_limited:
             return entities
-        return (entity for entity in entities if self.holds(number_of(entity)))
+        return [entity for entity in entities if self.holds(number_of(entity))]
 
     def wants(self, packet: p4r.PacketIn) -> bool:
         """True if the role receives the packet."""

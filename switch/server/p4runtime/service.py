@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from itertools import islice
 
 import grpc
 from finsy.proto import p4r, p4r_grpc
@@ -25,13 +24,13 @@ from narrows.switch.server.p4runtime.arbitration import (
 )
 from narrows.switch.server.p4runtime.packet_io import packet_in, packet_out
 from narrows.switch.server.p4runtime.pipeline import Pipeline, read_config
+from narrows.switch.server.p4runtime.reading import Reading, check_read, serialized, stream
 from narrows.switch.server.p4runtime.roles import Scope, names_of
 from narrows.switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"
 STREAMS_MAX = 64
 """Half of the server's threads; the others serve calls."""
-ENTITIES_A_RESPONSE = 1000
 PARTS_OF_A_POLL = 8
 LOG = logging.getLogger("narrows.switch")
 # finsy recognizes this text.
@@ -51,6 +50,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         self.target = target
         self.access = access
         self.arbitration = Arbitration(device_id)
+        self.reading = Reading()
         self._requests = threading.RLock()
         # Taken after the other one.
         self._lock = threading.RLock()
@@ -216,17 +216,20 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> Iterator[bytes]:
         """Returns the requested entities, in the order of the request, as serialized responses."""
         try:
+            check_read(request)
             self.access.of(context).check_read(request.role)
-            with self._requests:
-                self.arbitration.check_device(request.device_id)
+            self.arbitration.check_device(request.device_id)
+            with self.reading.one():
                 pipeline, scope = self._in_force(), self.arbitration.scope(request.role)
-                # Serialized, a million entities take less than a tenth of their memory.
-                responses = list(serialized(found_by(pipeline, scope, request), context))
+
+                def check() -> None:
+                    if self._pipeline is not pipeline:
+                        message = "Read: the pipeline was replaced during the read"
+                        raise TargetError("failed-precondition", message)
+
+                yield from stream(self._requests, serialized(pipeline, scope, request), check)
         except TargetError as error:
             status.abort(context, error)
-        responses.reverse()
-        while responses:
-            yield responses.pop()
 
     def StreamChannel(  # noqa: N802
         self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
@@ -348,17 +351,3 @@ def check_batch(request: p4r.WriteRequest) -> None:
     if len(request.updates) > budgets.UPDATES_OF_A_BATCH:
         what = f"{len(request.updates)} updates: expected at most {budgets.UPDATES_OF_A_BATCH}"
         raise TargetError("resource-exhausted", f"Write: {what}")
-
-
-def found_by(pipeline: Pipeline, scope: Scope, request: p4r.ReadRequest) -> Iterator[p4r.Entity]:
-    """The entities that a request asks for and its role may see."""
-    for entity in request.entities:
-        yield from scope.seen(pipeline.read(entity))
-
-
-def serialized(entities: Iterator[p4r.Entity], context: grpc.ServicerContext) -> Iterator[bytes]:
-    """Responses with these entities, as long as the client is there."""
-    while part := list(islice(entities, ENTITIES_A_RESPONSE)):
-        yield p4r.ReadResponse(entities=part).SerializeToString()
-        if not context.is_active():
-            return

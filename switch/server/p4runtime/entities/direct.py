@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from finsy.proto import p4r
 
+from narrows.schema.switch import TableEntry
 from narrows.switch.server.p4runtime.entities.cells import count_parts, set_count
 from narrows.switch.server.p4runtime.entities.tables import Tables
 from narrows.switch.server.p4runtime.info.p4info import Table
@@ -56,34 +57,42 @@ class Direct:
             raise invalid(f"table '{table.name}': its direct {what} supports only MODIFY")
         return table
 
-    def read_counters(self, asked: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
-        """Counters of the requested entries."""
+    def read_counters(self, asked: p4r.DirectCounterEntry) -> Iterator[list[p4r.Entity]]:
+        """Counters of the requested entries, part by part."""
         for table in self._asked(asked.table_entry, "counter"):
             unit = self.tables.schema.direct_counter_unit(table.id)
             if asked.table_entry.is_default_action:
                 shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
                 counter = p4r.DirectCounterEntry(table_entry=shown)
                 set_count(counter.data, unit, *self.target.default_count(table.name))
-                yield p4r.Entity(direct_counter_entry=counter)
+                yield [p4r.Entity(direct_counter_entry=counter)]
                 continue
-            for entry, packets, octets in self.tables.select(table, asked.table_entry):
-                shown = self.tables.shown(table, entry)
-                shown.ClearField("action")
-                counter = p4r.DirectCounterEntry(table_entry=shown)
-                set_count(counter.data, unit, packets, octets)
-                yield p4r.Entity(direct_counter_entry=counter)
+            for part in self.tables.select(table, asked.table_entry):
+                yield [self._counter(table, unit, *row) for row in part]
 
-    def read_meters(self, asked: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
-        """Meters of the requested entries."""
+    def _counter(
+        self, table: Table, unit: int, entry: TableEntry, packets: int, octets: int
+    ) -> p4r.Entity:
+        shown = self.tables.shown(table, entry)
+        shown.ClearField("action")
+        counter = p4r.DirectCounterEntry(table_entry=shown)
+        set_count(counter.data, unit, packets, octets)
+        return p4r.Entity(direct_counter_entry=counter)
+
+    def read_meters(self, asked: p4r.DirectMeterEntry) -> Iterator[list[p4r.Entity]]:
+        """Meters of the requested entries, part by part."""
         for table in self._asked(asked.table_entry, "meter"):
-            for entry, _, _ in self.tables.select(table, asked.table_entry):
-                shown = self.tables.shown(table, entry)
-                shown.ClearField("action")
-                meter = p4r.DirectMeterEntry(table_entry=shown)
-                config = self.tables.meter(table, entry)
-                if config is not None:
-                    meter.config.CopyFrom(config)
-                yield p4r.Entity(direct_meter_entry=meter)
+            for part in self.tables.select(table, asked.table_entry):
+                yield [self._meter(table, entry) for entry, _, _ in part]
+
+    def _meter(self, table: Table, entry: TableEntry) -> p4r.Entity:
+        shown = self.tables.shown(table, entry)
+        shown.ClearField("action")
+        meter = p4r.DirectMeterEntry(table_entry=shown)
+        config = self.tables.meter(table, entry)
+        if config is not None:
+            meter.config.CopyFrom(config)
+        return p4r.Entity(direct_meter_entry=meter)
 
     def _asked(self, asked: p4r.TableEntry, what: str) -> list[Table]:
         """The requested table, or all tables with a direct counter or meter."""

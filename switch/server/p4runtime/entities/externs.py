@@ -14,6 +14,9 @@ from narrows.switch.server.p4runtime.info.p4info import Array, Named, Schema
 from narrows.switch.server.p4runtime.undo import Undo, nothing, put
 from narrows.switch.server.target import Target, TargetError, invalid
 
+CELLS_A_PART = 1000
+"""Cells that are read at one instant."""
+
 
 def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:
     """A counter, meter or register by its number."""
@@ -35,6 +38,12 @@ def span(array: Array, has_index: bool, index: int, kind: str) -> tuple[int, int
         message = f"{kind} '{array.name}': index {index}: expected below {array.size}"
         raise TargetError("out-of-range", message)
     return index, 1
+
+
+def spans(first: int, count: int) -> Iterator[tuple[int, int]]:
+    """The cells in parts: the first of each part, and its length."""
+    for begin in range(first, first + count, CELLS_A_PART):
+        yield begin, min(CELLS_A_PART, first + count - begin)
 
 
 def only_modify(kind: int, what: str) -> None:
@@ -76,11 +85,12 @@ class Externs:
         for array in asked_arrays(self.schema.counters, asked.counter_id, "counter"):
             has_index = asked.HasField("index")
             first, count = span(array, has_index, asked.index.index, "counter")
-            cells = self.target.read_counters(array.name, first, count)
-            for index, (packets, octets) in enumerate(cells, first):
-                shown = p4r.CounterEntry(counter_id=array.id, index=p4r.Index(index=index))
-                set_count(shown.data, array.unit, packets, octets)
-                yield p4r.Entity(counter_entry=shown)
+            for begin, part in spans(first, count):
+                cells = self.target.read_counters(array.name, begin, part)
+                for index, (packets, octets) in enumerate(cells, begin):
+                    shown = p4r.CounterEntry(counter_id=array.id, index=p4r.Index(index=index))
+                    set_count(shown.data, array.unit, packets, octets)
+                    yield p4r.Entity(counter_entry=shown)
 
     def write_meter(self, kind: int, message: p4r.MeterEntry) -> Undo:
         """Configures one cell or all; without a config every packet is green."""
@@ -140,12 +150,12 @@ class Externs:
         for array in asked_arrays(self.schema.registers, asked.register_id, "register"):
             has_index = asked.HasField("index")
             first, count = span(array, has_index, asked.index.index, "register")
-            for index, value in enumerate(
-                self.target.read_registers(array.name, first, count), first
-            ):
-                shown = p4r.RegisterEntry(register_id=array.id, index=p4r.Index(index=index))
-                shown.data.bitstring = encode(number(value))
-                yield p4r.Entity(register_entry=shown)
+            for begin, part in spans(first, count):
+                cells = self.target.read_registers(array.name, begin, part)
+                for index, value in enumerate(cells, begin):
+                    shown = p4r.RegisterEntry(register_id=array.id, index=p4r.Index(index=index))
+                    shown.data.bitstring = encode(number(value))
+                    yield p4r.Entity(register_entry=shown)
 
     def write_value_set(self, kind: int, message: p4r.ValueSetEntry) -> Undo:
         """Replaces all members."""

@@ -20,10 +20,12 @@ from narrows.switch.server.p4runtime.entities.profiles import GROUP, MEMBER, Pro
 from narrows.switch.server.p4runtime.info.convert import number, signed
 from narrows.switch.server.p4runtime.info.p4info import Schema, Table
 from narrows.switch.server.p4runtime.undo import Undo, put
-from narrows.switch.server.target import Choice, Target, TargetError, entries, invalid
+from narrows.switch.server.target import Choice, Target, TargetError, invalid, pages
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """Identity of an entry: table, matches, priority."""
+Row = tuple[TableEntry, int, int]
+"""A target's entry, with its packets and bytes."""
 
 
 class Tables:
@@ -287,58 +289,68 @@ class Tables:
 
     # Reading
 
-    def read(self, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
-        """The requested entries. An absent table, match, priority or action matches any."""
+    def read(self, asked: p4r.TableEntry) -> Iterator[list[p4r.Entity]]:
+        """The requested entries, part by part; each part is of one instant. An absent table, match,
+        priority or action matches any.
+        """
         tables = [self.table(asked.table_id)] if asked.table_id else self.schema.tables.values()
         for table in tables:
             if asked.is_default_action:
-                yield from self.defaults.read(table, asked)
-            else:
-                for entry, packets, octets in self.select(table, asked):
-                    shown = self.shown(table, entry)
-                    if asked.HasField("counter_data") and table.has_counter:
-                        unit = self.schema.direct_counter_unit(table.id)
-                        set_count(shown.counter_data, unit, packets, octets)
-                    if asked.HasField("meter_config"):
-                        config = self.meter(table, entry)
-                        if config is not None:
-                            shown.meter_config.CopyFrom(config)
-                    if table.idle:
-                        timeout_ns, elapsed_ns = self.target.idle_ns(entry)
-                        shown.idle_timeout_ns = timeout_ns or 0
-                        if asked.HasField("time_since_last_hit"):
-                            shown.time_since_last_hit.elapsed_ns = elapsed_ns
-                    yield p4r.Entity(table_entry=shown)
+                yield list(self.defaults.read(table, asked))
+                continue
+            for part in self.select(table, asked):
+                yield [p4r.Entity(table_entry=self._read(table, asked, *row)) for row in part]
 
-    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[TableEntry, int, int]]:
-        """Entries of a table that fit the matches, priority and action of a request."""
+    def _read(
+        self, table: Table, asked: p4r.TableEntry, entry: TableEntry, packets: int, octets: int
+    ) -> p4r.TableEntry:
+        """An entry with the requested extras."""
+        shown = self.shown(table, entry)
+        if asked.HasField("counter_data") and table.has_counter:
+            unit = self.schema.direct_counter_unit(table.id)
+            set_count(shown.counter_data, unit, packets, octets)
+        if asked.HasField("meter_config"):
+            config = self.meter(table, entry)
+            if config is not None:
+                shown.meter_config.CopyFrom(config)
+        if table.idle:
+            timeout_ns, elapsed_ns = self.target.idle_ns(entry)
+            shown.idle_timeout_ns = timeout_ns or 0
+            if asked.HasField("time_since_last_hit"):
+                shown.time_since_last_hit.elapsed_ns = elapsed_ns
+        return shown
+
+    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[list[Row]]:
+        """Entries of a table that fit the matches, priority and action of a request, part by part;
+        a part may be empty.
+        """
         if not table.fields:
             return
-        rows: Iterable[tuple[TableEntry, int, int]]
-        if asked.match:
-            rows = self._matching(table, asked)
-        else:
-            rows = entries(self.target, table.name)
-        wanted_action = asked.action.action.action_id
-        for entry, packets, octets in rows:
-            if asked.priority and table.by_priority and entry["priority"] != asked.priority:
-                continue
-            if wanted_action and self.schema.action_ids.get(entry["action"]) != wanted_action:
-                continue
-            yield entry, packets, octets
+        parts: Iterable[list[Row]]
+        parts = self._matching(table, asked) if asked.match else pages(self.target, table.name)
+        wanted = asked.action.action.action_id
+        priority = asked.priority if table.by_priority else 0
+        for part in parts:
+            yield [
+                row
+                for row in part
+                if (not priority or row[0]["priority"] == priority)
+                and (not wanted or self.schema.action_ids.get(row[0]["action"]) == wanted)
+            ]
 
-    def _matching(self, table: Table, asked: p4r.TableEntry) -> list[tuple[TableEntry, int, int]]:
+    def _matching(self, table: Table, asked: p4r.TableEntry) -> Iterator[list[Row]]:
         if not table.by_priority or asked.priority:
             entry, _ = self.key(table, asked)
             found = self.target.entry(entry)
-            return [] if found is None else [found]
+            yield [] if found is None else [found]
+            return
         # Without a priority, the matches can select several entries.
         stand_in = p4r.TableEntry()
         stand_in.CopyFrom(asked)
         stand_in.priority = 1
         wanted = self.key(table, stand_in)[1][1]
-        rows = entries(self.target, table.name)
-        return [row for row in rows if self.key_of(table, row[0])[1] == wanted]
+        for part in pages(self.target, table.name):
+            yield [row for row in part if self.key_of(table, row[0])[1] == wanted]
 
     def meter(self, table: Table, entry: TableEntry) -> p4r.MeterConfig | None:
         """The configuration of an entry's direct meter."""
