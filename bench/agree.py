@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -255,6 +256,35 @@ sends all due packets at once.
 """  # noqa: E501
 
 
+def conclusion(results: dict[Case, dict[str, list[Result]]]) -> str:
+    """A sentence per target: its valid runs, and how far their means are from `sim`'s."""
+    cases = [[*by_target.values()] for by_target in results.values()]
+    said = []
+    for number, target in enumerate(list(next(iter(results.values())))[1:], 1):
+        valid = [
+            [(a, b) for a, b in zip(runs[0], runs[number], strict=True) if not b.why_void()]
+            for runs in cases
+        ]
+        total = sum(len(runs[number]) for runs in cases)
+        text = f"On `{target}` {sum(map(len, valid))} of {total} runs were valid"
+        off = [
+            max((abs(difference(name, pairs)) for pairs in valid if pairs), default=0.0)
+            for name in ("goodput", "mean queueing delay")
+        ]
+        near = (
+            f": goodput within {off[0]:.1f} % of `sim`, mean queueing delay within {off[1]:.1f} %"
+        )
+        said.append(text + (near if any(valid) else "") + ".")
+    return "\n".join(said)
+
+
+def difference(name: str, pairs: Sequence[tuple[Result, Result]]) -> float:
+    """How far a measure's mean is from that of `sim`, in percent."""
+    _, measure = MEASURES[name]
+    there, here = (sum(map(measure, runs)) for runs in zip(*pairs, strict=True))
+    return 100 * (here / there - 1)
+
+
 def page(
     results: dict[Case, dict[str, list[Result]]], seconds: int, poll_gap: str, load: float
 ) -> str:
@@ -266,7 +296,10 @@ def page(
     lines = [
         f"# How far {', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}` agree",
         "",
-        f"Made by `make agree`, commit {commit()}, on {cpu()} with {os.cpu_count()} cores.",
+        conclusion(results),
+        "",
+        f"Made by `make agree` on {date.today()}, commit {commit()}, on {cpu()} with"
+        f" {os.cpu_count()} cores.",
         f"The load was {load:.1f}, the system {platform.system()} {platform.release()}, {version}.",
         f"Each case ran {seconds} s with the seeds {', '.join(map(str, SEEDS))}.",
         f"A run is valid if the loop polled at least once in every {poll_gap}",

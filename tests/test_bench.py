@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import run
+from bench import agree, run
 
 
 def results(calibration: float, **rates: float) -> dict[str, Any]:
@@ -30,3 +30,24 @@ def test_the_committed_results_can_be_compared_with() -> None:
     committed = json.loads(run.RESULTS.read_text())
     assert len(run.rates(committed)) > 15
     assert run.slower(committed, committed) == []
+
+
+def agreed(goodput_bps: float, delay_ms: float, invalid_reason: str | None = None) -> agree.Result:
+    bottleneck = {"queue_delay_ms": {"mean": delay_ms}}
+    summary = {
+        "aggregate_goodput_bps": goodput_bps,
+        "bottleneck": bottleneck,
+        "invalid_reason": invalid_reason,
+    }
+    return agree.Result(summary, {})
+
+
+def test_the_conclusion_of_the_agreement_leaves_out_void_runs() -> None:
+    runs = {
+        "sim": [agreed(100.0, 10.0), agreed(100.0, 10.0)],
+        "dpdk": [agreed(99.0, 10.2), agreed(1.0, 1.0, "late")],
+    }
+    assert agree.conclusion({agree.CASES[0]: runs}) == (
+        "On `dpdk` 1 of 2 runs were valid: goodput within 1.0 % of `sim`, "
+        "mean queueing delay within 2.0 %."
+    )

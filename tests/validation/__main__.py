@@ -6,22 +6,27 @@ ns-2's side is a recording; `python -m tests.validation.record` records it again
 from __future__ import annotations
 
 import sys
+from datetime import date
 
 from tests.validation.cases import ROOT
 from tests.validation.sections import SECTIONS
-from tests.validation.table import failures, render
+from tests.validation.table import conclusion, failures, render
 
 DOCUMENT = ROOT / "docs/reports/validation.md"
 HEAD = """# How the senders were checked
 
-`make validate` makes this page. Each record of the registries has a row, each check a column. A
-bold cell failed its check. An empty cell was not checked that way.
+{conclusion}
+
+`make validate` made this page on {today}. Each record of the registries has a row, each check a
+column. An empty cell was not checked that way. A figure in brackets is shown, not checked.
 """
 
 
 def main() -> int:
     """Writes the document. Returns 1 if a check failed."""
-    DOCUMENT.write_text("\n".join([HEAD, *map(render, SECTIONS)]))
+    tables = "\n".join(map(render, SECTIONS))
+    head = HEAD.format(conclusion=conclusion(tables), today=date.today())
+    DOCUMENT.write_text(f"{head}\n{tables}")
     failed = [failure for section in SECTIONS for failure in failures(section)]
     for failure in failed:
         print(failure, file=sys.stderr)

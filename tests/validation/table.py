@@ -8,6 +8,7 @@ To register one: a function here or in a module of its own, and a line in
 from __future__ import annotations
 
 import dataclasses
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 
@@ -55,6 +56,16 @@ def failures(section: Section) -> list[str]:
         for column, cell in zip(section.columns, cells, strict=True)
         if cell is not None and not cell.ok
     ]
+
+
+def conclusion(tables: str) -> str:
+    """How many checks the rendered tables have, and how many of them failed."""
+    rows = re.findall(r"^\| `[^`]+` \|(.*)\|$", tables, re.M)
+    cells = [cell.strip() for row in rows for cell in row.split("|")]
+    checks = [cell for cell in cells if cell and not cell.startswith("(")]
+    failed = sum(cell.startswith("**") for cell in checks)
+    outcome = f"{failed} failed; its cell is bold" if failed else "none failed"
+    return f"The {len(rows)} rows below have {len(checks)} checks: {outcome}."
 
 
 def render(section: Section) -> str:

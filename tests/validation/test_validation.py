@@ -11,7 +11,7 @@ from tests.validation.cases import Events, Recorded
 from tests.validation.named import owner
 from tests.validation.reasons import REASONS
 from tests.validation.sections import SECTIONS
-from tests.validation.table import Cell, Column, Section, failures, render
+from tests.validation.table import Cell, Column, Section, conclusion, failures, render
 
 ROWS = ("variants", "senders", "recoveries", "agents")
 
@@ -135,3 +135,14 @@ def test_cells_with_equal_notes_share_a_number() -> None:
     text = render(section_of(a=Cell("1", True, "why"), b=Cell("2", True, "why")))
     assert "| `a` | 1 [1] |\n| `b` | 2 [1] |" in text
     assert text.count("why") == 1
+
+
+def test_the_document_begins_with_the_count_of_its_checks() -> None:
+    text = (cases.ROOT / "docs/reports/validation.md").read_text(encoding="utf-8")
+    assert text.split("\n\n")[1] == conclusion(text)
+
+
+def test_a_failed_check_is_counted() -> None:
+    assert conclusion("| `a` | 1 | **2** |\n| `b` |  | (3) |").endswith(
+        "2 checks: 1 failed; its cell is bold."
+    )
