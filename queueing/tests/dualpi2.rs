@@ -1,4 +1,4 @@
-//! DualPI2 against RFC 9332: the pseudocode of appendix A (figs. 3 to 9) in plain numbers follows
+//! DualPI2 against RFC 9332: the pseudocode of appendix A (figs. 3 to 8) in plain numbers follows
 //! the ledger and says of each departure whether it is sent, marked or dropped.
 
 mod support;

@@ -1,15 +1,24 @@
 //! DualPI2 (RFC 9332): two queues, one for scalable flows, whose marks are coupled.
 //!
-//! Source: RFC 9332 appendix A.1 and, for overload, A.2. ECT(1) and CE go to the L queue, all others
-//! to the C queue. Every `update` the controller moves the base probability p' by the greater of the
-//! two queues' delays: that of the packet at their head. Classic packets are dropped, or marked where
-//! they can be, with p' squared; scalable ones are marked with `coupling` times p', or by the ramp
-//! of their own delay, whichever is greater. Marks and drops are evenly spaced (fig. 5, `recur`), so
-//! no random numbers are needed. Once the coupled probability is at 1, scalable packets are dropped
-//! with the classic probability too, and classic ECN is off from the same point on.
+//! Source: RFC 9332 appendix A.1 and, for low rates and overload, A.2. ECT(1) and CE go to the
+//! L queue, all others to the C queue (fig. 3). Every `update` the controller moves the base
+//! probability p' by the greater of the two queues' delays: that of the packet at their head
+//! (fig. 8). Classic packets are dropped, or marked where they can be, with p' squared; scalable
+//! ones are marked with `coupling` times p', or by the ramp of their own delay (fig. 5), whichever
+//! is greater (fig. 7). Marks and drops are evenly spaced (fig. 4, `recur`), so no random numbers
+//! are needed. Once the coupled probability is at 1, scalable packets are dropped with the classic
+//! probability too. Classic ECN is off from p_Cmax = min(1/k^2, 1) on.
 //!
-//! The scheduler is a weighted round robin by bytes: while both queues wait, the C queue has
-//! `classic-share` of the rate (RFC 9332 section 2.5.2 leaves it open; 10 %: Linux's sch_dualpi2).
+//! Where the pseudocode is open:
+//! - Lines 5a and 5b of fig. 7 stand behind the dequeue. Here `lq.len()` includes the dequeued
+//!   packet and `lq.time()` is its sojourn time: the note above fig. 7 exempts only the last packet
+//!   of a burst, and note a of A.1 measures delay as a packet is dequeued.
+//! - Line 8h adds p_CL, which can exceed 1, to the counter that line 8c uses for drops. Here it is
+//!   at most 1, as a probability is: otherwise more packets than p_C are dropped.
+//! - The scheduler is a weighted round robin by bytes, as A.2 recommends. Its credit changes only
+//!   while both queues wait, and is reset in favour of the L queue when both are empty (A.1). So
+//!   L packets delay the C packet at the head by (1 - share) / share of its length at most, and one
+//!   L packet (section 4.2.2).
 //!
 //! Updates stand at multiples of `update` and pause while nothing waits and p' does not move.
 
@@ -47,9 +56,10 @@ pub const RECORD: Record = Record {
     ],
     is_fifo: false,
     not_implemented: &[
-        "the time-shifted FIFO scheduler (section 4.1)",
+        "the time-shifted FIFO scheduler (section 4.2.2)",
         "Curvy RED (appendix B)",
-        "drops on arrival as Linux has them",
+        "room for a whole MTU before each arrival (fig. 3, line 2): the limit counts the packet",
+        "no coupled marks below two MTUs and drops on arrival, which Linux has (appendix A.1)",
     ],
 };
 
@@ -68,7 +78,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 1.6e10,
         min: 1e8,
         max: 1e13,
-        origin: "time between updates; 16 ms: Linux, near RFC 9332's least of target and RTT_max/3",
+        origin: "time between updates; 16 ms: RFC 9332 A.1 (fig. 2: min(target, RTT_max/3) is 15 ms)",
     },
     Parameter {
         name: "alpha",
@@ -77,7 +87,7 @@ const PARAMETERS: &[Parameter] = &[
         min: 0.0,
         max: 1000.0,
         origin: "weight of the distance from the target, in Hz; \
-                 0.1 update / RTT_max^2 with 100 ms: RFC 9332 fig. 2",
+                 0.1 update / RTT_max^2 with 16 ms and 100 ms: RFC 9332 A.1",
     },
     Parameter {
         name: "beta",
@@ -86,7 +96,7 @@ const PARAMETERS: &[Parameter] = &[
         min: 0.0,
         max: 1000.0,
         origin: "weight of the change since the last update, in Hz; \
-                 3.2: Linux, near RFC 9332's 0.3 / RTT_max",
+                 3.2: RFC 9332 A.1 (fig. 2: 0.3 / RTT_max is 3)",
     },
     Parameter {
         name: "coupling",
@@ -126,7 +136,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0.1,
         min: 0.0,
         max: 1.0,
-        origin: "share of the rate for the classic queue while both wait; 10 %: Linux",
+        origin: "share of the rate for the classic queue while both wait; \
+                 10 %: Linux (RFC 9332 section 4.2.2: small, such as 1/16)",
     },
     Parameter {
         name: "any-ect",
@@ -175,7 +186,7 @@ pub struct DualPi2<P> {
     min_packets: u64,
     classic_share: f64,
     is_any_ect: bool,
-    /// Bytes by which the C queue is ahead of its share.
+    /// Bytes by which the C queue is ahead of its share; below 0 it is behind.
     classic_lead: f64,
     /// p'.
     base: f64,
@@ -224,7 +235,7 @@ impl<P: QueuedPacket> DualPi2<P> {
         fifo.front().map_or(0.0, |packet| now.saturating_since(packet.enqueued_at).as_secs_f64())
     }
 
-    /// `dualpi2_update` (figs. 6 and 9).
+    /// `dualpi2_update` (figs. 6 and 8).
     fn control(&mut self, now: Time) {
         let delay_s = Self::delay_s(&self.classic, now).max(Self::delay_s(&self.scalable, now));
         let step = self.alpha * (delay_s - self.target_s)
@@ -233,20 +244,28 @@ impl<P: QueuedPacket> DualPi2<P> {
         self.delay_before_s = delay_s;
     }
 
-    /// True when the scheduler chooses the L queue; one of them waits.
+    /// True when the scheduler chooses the L queue; one of them waits. The C queue's turn comes when
+    /// it is behind by what its head would put it ahead.
     fn chooses_scalable(&self) -> bool {
-        let waits = |fifo: &Fifo<P>| fifo.backlog().packets > 0;
-        match (waits(&self.scalable), waits(&self.classic)) {
-            (true, true) => self.classic_lead > 0.0,
-            (scalable, _) => scalable,
+        match (self.scalable.front(), self.classic.front()) {
+            (Some(_), Some(classic)) => {
+                let ahead = classic.label.length.get() as f64 * (1.0 - self.classic_share);
+                self.classic_lead + ahead > 0.0
+            }
+            (scalable, _) => scalable.is_some(),
         }
     }
 
-    /// Takes a packet of one queue into the shares; they count while both wait.
+    /// Takes a packet that left its queue into the shares; they count while both queues wait.
     fn count_turn(&mut self, is_scalable: bool, bytes: u64) {
-        let other = if is_scalable { &self.classic } else { &self.scalable };
+        let (own, other) = match is_scalable {
+            true => (&self.scalable, &self.classic),
+            false => (&self.classic, &self.scalable),
+        };
         if other.backlog().packets == 0 {
-            self.classic_lead = 0.0;
+            if own.backlog().packets == 0 {
+                self.classic_lead = 0.0;
+            }
         } else if is_scalable {
             self.classic_lead -= bytes as f64 * self.classic_share;
         } else {
@@ -254,16 +273,17 @@ impl<P: QueuedPacket> DualPi2<P> {
         }
     }
 
-    /// The L queue's own probability (fig. 5), of a packet behind which so many wait.
+    /// `laqm` (fig. 5), and lines 5a to 5d of fig. 7: the L queue's own probability of a packet
+    /// behind which so many wait.
     fn ramp(&self, delay_s: f64, behind: u64) -> f64 {
-        if behind < self.min_packets || delay_s <= self.min_th_s {
+        let above = delay_s - self.min_th_s;
+        if behind < self.min_packets || above < 0.0 {
             return 0.0;
         }
-        let above = delay_s - self.min_th_s;
         if above >= self.range_s { 1.0 } else { above / self.range_s }
     }
 
-    /// A packet of the L queue, unless it is dropped for overload (fig. 8).
+    /// A packet of the L queue, unless it is dropped for overload (fig. 7).
     fn take_scalable(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
         let mut packet = self.scalable.pop()?;
         self.count_turn(true, packet.label.length.get());
@@ -284,14 +304,14 @@ impl<P: QueuedPacket> DualPi2<P> {
         Some(packet)
     }
 
-    /// A packet of the C queue, unless it is dropped.
+    /// A packet of the C queue, unless it is dropped (fig. 7, lines 10 to 16).
     fn take_classic(&mut self, out: &mut Outcomes<P>) -> Option<Queued<P>> {
         let mut packet = self.classic.pop()?;
         self.count_turn(false, packet.label.length.get());
         let likelihood = self.base * self.base;
         if self.classic_turns.is_due(likelihood) {
-            let is_overload = self.coupling * self.base >= 1.0;
-            if is_overload || ecn(packet.packet.packet()) == Ecn::NotCapable {
+            let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
+            if likelihood >= most || ecn(packet.packet.packet()) == Ecn::NotCapable {
                 out.discard(packet, self.classic_drop);
                 return None;
             }
