@@ -29,6 +29,20 @@ OF_FLOW: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("completion_s", ("completion_s",)),
 )
 """Columns with numbers of a summary's flow, and their paths in it."""
+OF_RUN: Final = {
+    "run": "the run's directory",
+    "seed": "the run's seed",
+    "valid": "false if the run's figures must not be used",
+    "flow": "the flow's number",
+    "name": "the name of its `[[flow]]`; null if it has none",
+    "variant": "its congestion control",
+    "link_use_percent": "share of the bottleneck's rate that was used",
+    "queue_delay_mean_ms": "mean queueing delay at the bottleneck",
+    "queue_delay_p95_ms": "95th percentile of that delay",
+    "loss_percent": "share of the bottleneck's packets that were dropped",
+    "jain": "Jain's fairness index of the run",
+}
+"""The other columns, but for the swept keys, and their meanings."""
 
 
 def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:

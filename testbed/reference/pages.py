@@ -13,6 +13,7 @@ from narrows.testbed.reference import (
     results,
     scenario,
     senders,
+    summary,
 )
 
 FILES: dict[str, Callable[[], str]] = {
@@ -26,6 +27,7 @@ FILES: dict[str, Callable[[], str]] = {
     "workloads.md": network.workloads,
     "figures.md": results.figures,
     "tables.md": results.tables,
+    "summary.md": summary.summary,
     "formats.md": results.formats,
     "commands.md": commands.commands,
     "python.md": python.python,

@@ -47,11 +47,22 @@ def tables() -> str:
         ]
         parts.append(f"## {name}.parquet\n\n{sentence(found.about)}")
         parts.append(table(["column", "type", "meaning"], rows))
+    from narrows.analysis.flow_rows import OF_FLOW, OF_RUN
+
+    parts.append(
+        "## runs.parquet\n\nIn the directory of a scenario's results, with the same rows in"
+        " `runs.csv`: one row for each flow of each run. Each swept key is a column too, by its"
+        " dotted path."
+    )
+    flows = [[code(name), f"`flows[].{'.'.join(path)}` of [summary.json](summary.md)."]
+             for name, path in OF_FLOW]  # fmt: skip
+    columns = [[code(name), sentence(about)] for name, about in OF_RUN.items()]
+    parts.append(table(["column", "meaning"], columns[:6] + flows + columns[6:]))
     return page(
         "Tables",
-        "A run directory holds these Parquet files. `[record]` in a scenario says which ones are"
-        " written. A column's unit ends its name: `_ps` is picoseconds, `_bytes` bytes, `_bps`"
-        " bits per second.",
+        "A run directory holds these Parquet files, apart from the last one. `[record]` in a"
+        " scenario says which ones are written. A column's unit ends its name: `_ps` is"
+        " picoseconds, `_bytes` bytes, `_bps` bits per second.",
         *parts,
     )
 

@@ -38,6 +38,8 @@ def test_rows_have_swept_keys_names_and_numbers(rates: Path) -> None:
         ("2Mbps", 1, "a", "reno", 3e6, 10.0), ("2Mbps", 2, "b", "cubic", 1e6, 10.0),
     ]  # fmt: skip
     assert text.columns == table.columns and len(text) == 4
+    described = {*flow_rows.OF_RUN, *dict(flow_rows.OF_FLOW), "bottleneck.rate"}
+    assert set(table.columns) == described
 
 
 def test_a_run_is_told_in_sentences(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import tomllib
 from typing import Any
 
@@ -54,6 +55,17 @@ def test_every_option_of_a_command_has_a_help_text(parser: argparse.ArgumentPars
     for name, about, inner in subcommands(parser):
         assert about, name
         assert [each.dest for each in inner._actions if len((each.help or "").split()) < 2] == []
+
+
+def test_the_page_of_the_summary_has_every_key_of_its_schema() -> None:
+    schema = json.loads((ROOT / "common/schema/summary.schema.json").read_text(encoding="utf-8"))
+    text = (ROOT / "docs/reference/summary.md").read_text(encoding="utf-8")
+    elsewhere = {"Generated", "Progress"}
+    inner = [part for name, part in schema["$defs"].items() if name not in elsewhere]
+    for part in (schema, *inner):
+        for key, value in part.get("properties", {}).items():
+            assert value.get("description"), key
+            assert f"| `{key}` |" in text
 
 
 def test_every_key_has_a_meaning() -> None:
