@@ -42,6 +42,8 @@ class RunDirectory:
     """A finished run."""
 
     path: Path
+    stalled_us: float = 0.0
+    """How long the machine stalled during the run, measured outside it."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -50,9 +52,11 @@ class RunDirectory:
 
     @property
     def longest_gap_us(self) -> float:
-        """For a run in real time: the longest gap between two polls of its loop."""
+        """For a run in real time: the longest gap between two polls of its loop, or the machine's
+        longest stall. The loop may run while the kernel's hosts wait for a core.
+        """
         gap: float = self.summary["instrument"]["polls"]["gap_max_us"]
-        return gap
+        return max(gap, self.stalled_us)
 
     def table(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self.path / f"{name}.parquet")

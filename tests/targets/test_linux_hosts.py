@@ -77,10 +77,12 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     directory = tmp_path_factory.mktemp("linux")
     source = write(directory, SCENARIO)
     options = ("--target", "dpdk", "--hosts", "linux", "--out", directory)
+    machine = Machine()
     done = narrows("run", source, *options, "--set", 'report.figures=["cwnd"]')
+    stalled_us = machine.longest_us()
     assert done.returncode == 0, done.stderr
     [path] = [made.parent for made in directory.glob("scenario/[!.]*/run.json")]
-    return RunDirectory(path)
+    return RunDirectory(path, stalled_us)
 
 
 @needs_hosts

@@ -9,7 +9,7 @@ import pytest
 
 from narrows.testbed.targets.linux import namespaces
 from tests.support.needs import without
-from tests.support.real_time import judged, needs_dpdk
+from tests.support.real_time import Machine, judged, needs_dpdk
 from tests.support.world import RunDirectory, narrows, write
 from tests.targets.test_real_time import WIDE
 
@@ -42,10 +42,12 @@ def ran(directory: Path, *options: str) -> RunDirectory:
     """The scenario's one run."""
     directory.mkdir()
     source = write(directory, SCENARIO)
+    machine = Machine()
     done = narrows("run", source, *options, "--no-figures", "--out", directory)
+    stalled_us = machine.longest_us()
     assert done.returncode == 0, done.stderr
     [path] = [made.parent for made in directory.glob("scenario/[!.]*/run.json")]
-    return RunDirectory(path)
+    return RunDirectory(path, stalled_us)
 
 
 def goodput_mbps(run: RunDirectory) -> list[float]:

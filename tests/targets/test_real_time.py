@@ -179,7 +179,8 @@ def processes_of(directory: Path) -> list[Process]:
     return sorted(set(found))
 
 
-def wait_for(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_for(holds: Callable[[], bool], seconds: float = 180.0) -> None:
+    """Waits. Ten busy processes per core have made a worker's start take over 30 s."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never came to that"
