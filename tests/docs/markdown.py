@@ -5,7 +5,7 @@
 - A `console` block has commands after `$ ` (a `> ` continues one), each with its output. A line
   `...` stands for any lines, `...` within a line for any text. Blanks are compared as one blank.
 - An HTML comment before a block tells how it is tested: `<!-- needs: root, libdpdk -->`,
-  `<!-- not run: reason -->`, `<!-- exits: 2 -->`, `<!-- real time -->` (the run may be void),
+  `<!-- exits: 2 -->`, `<!-- real time -->` (the run may be void),
   `<!-- background: text -->` (goes on once it has printed the text, to the page's end or to a block
   with `<!-- after Ctrl-C -->`).
 - A page begins with `<!-- after: page.md -->` where it goes on from another page's files.
