@@ -181,8 +181,10 @@ def load(results_dir: Path) -> list[Run]:
     return [load_run(path) for path in paths]
 
 
-def load_run(path: Path) -> Run:
-    """Reads one run directory. Raises `LoadError` with the file that is missing or wrong."""
+def load_run(path: Path, *, only_present: bool = False) -> Run:
+    """Reads one run directory; with `only_present`, its tables may be missing. Raises `LoadError`
+    with the file that is missing or wrong.
+    """
     record = _read_json(
         path / "run.json",
         {"scenario": dict, "point": dict, "seed": int, "target": str, "valid": bool},
@@ -191,7 +193,7 @@ def load_run(path: Path) -> Run:
         path / "summary.json",
         {"valid": bool, "duration_s": (int, float), "bottleneck": dict, "flows": list},
     )
-    for problem in problems(path, record):
+    for problem in problems(path, record, only_present=only_present):
         name, _, what = problem.partition(": ")
         raise LoadError(path / name, what)
     return Run(path, record, summary)

@@ -38,8 +38,10 @@ def record_digest(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
-def problems(directory: Path, record: Mapping[str, Any]) -> list[str]:
-    """The faults of a run directory's files.
+def problems(
+    directory: Path, record: Mapping[str, Any], *, only_present: bool = False
+) -> list[str]:
+    """The faults of a run directory's files; with `only_present`, a file may be missing.
 
     Empty if they are as written, or if the record has no digests.
     """
@@ -54,6 +56,8 @@ def problems(directory: Path, record: Mapping[str, Any]) -> list[str]:
             is_same = record_digest(record) == expected
         else:
             path = directory / name
+            if only_present and Path(name).name == name and not path.exists():
+                continue
             if Path(name).name != name or not path.is_file():
                 found.append(f"{name}: no such file; the run wrote one")
                 continue

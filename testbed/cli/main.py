@@ -18,9 +18,9 @@ from narrows.testbed.problems import InputError
 from narrows.testbed.terminal import plain
 
 VERBS = (
-    "run", "report", "export", "check", "reproduce", "stf", "kernel", "packetdrill", "list",
-    "shell", "switch", "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion",
-    "man",
+    "run", "report", "export", "check", "artifact", "verify", "reproduce", "stf", "kernel",
+    "packetdrill", "list", "shell", "switch", "host", "plan", "calibrate", "pktgen", "generate",
+    "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
 

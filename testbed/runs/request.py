@@ -47,8 +47,13 @@ class RunRequest:
 
     def check(self) -> None:
         """Raises `InputError` where this machine lacks something for the target."""
-        if lacking := self.target.missing():
-            raise InputError("--target", [Problem(self.target.name, "; ".join(lacking))])
+        check_machine(self.target)
+
+
+def check_machine(target: Target) -> None:
+    """Raises `InputError` where this machine lacks something for a target."""
+    if lacking := target.missing():
+        raise InputError("--target", [Problem(target.name, "; ".join(lacking))])
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,10 @@ class Place:
     settings: Settings
     """Options of the target."""
     at_once: int
+
+    def check(self) -> None:
+        """Raises `InputError` where this machine lacks something for the target."""
+        check_machine(self.target)
 
 
 def place(

@@ -78,3 +78,9 @@ TEXT_FILE_BYTES = 256 << 20
 """A scenario, program, P4Info, trace or script. Beyond it: the file is refused."""
 LIVE_PORTS = 32
 """Ports of `narrows switch`, DPDK's RTE_MAX_ETHPORTS. Beyond it: the port is refused."""
+
+# Bundles
+BUNDLE_BYTES = 2 << 30
+"""All files of a bundle of `narrows artifact`. Beyond it: `narrows verify` refuses the bundle."""
+BUNDLE_FILES = 100_000
+"""Files of a bundle. Beyond it: `narrows verify` refuses the bundle."""

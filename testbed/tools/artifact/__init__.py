@@ -1,0 +1,1 @@
+"""Bundles of results that others can run again: `narrows artifact` and `narrows verify`."""
