@@ -75,6 +75,32 @@ def test_other_ports_do_not_count(five_packets: Run) -> None:
     assert metrics.bottleneck_ledger(five_packets).select(pl.len()).collect().item() == 9
 
 
+def test_the_order_of_ports_does_not_matter(five_packets: Run, tmp_path: Path) -> None:
+    """Rows are in time order for each port only (docs/reference/tables.md)."""
+    path = five_packets.path / "queue.parquet"
+    own = pl.read_parquet(path).filter(pl.col("port") == 2)
+    before = figures_of(five_packets)
+    for others in ("before", "between"):
+        other = own.with_columns(port=pl.lit(1, own.schema["port"]), sojourn_ps=pl.lit(7))
+        other = other.with_columns(pl.col("sojourn_ps").cast(own.schema["sojourn_ps"]))
+        late = other.with_columns(pl.col("time_ps") + 2 * S)
+        parts = [late, other, own] if others == "before" else [own[:3], late, own[3:], other]
+        pl.concat(parts).write_parquet(path)
+        assert figures_of(load_run(five_packets.path)) == before, others
+
+
+def figures_of(run: Run) -> list[Any]:
+    """Everything that is calculated from the ledger."""
+    return [
+        metrics.depth(run).rows(),
+        metrics.queue_delays_ms(run).tolist(),
+        metrics.loss_ratio(run),
+        metrics.queue_delay_by_round(run).rows(),
+        metrics.throughput_bps(run, S).rows(),
+        metrics.flow_throughput_bps(run, S).rows(),
+    ]
+
+
 def test_delays_and_loss(five_packets: Run) -> None:
     assert metrics.queue_delays_ms(five_packets).tolist() == [0, 750, 1000, 0]
     assert metrics.loss_ratio(five_packets) == 1 / 5
