@@ -2,7 +2,7 @@
 
 use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, MarkReason, Outcomes};
-use crate::queued::{Backlog, Queued};
+use crate::queued::{Backlog, Fifo, Queued};
 use crate::randomness::Randomness;
 use crate::record::Parameters;
 use narrows_common::{Bytes, Rate, Time};
@@ -33,6 +33,15 @@ impl Room {
     #[inline]
     pub fn admits(&self, backlog: Backlog, length: Bytes) -> bool {
         self.is_idle || self.rate.is_none_or(|rate| self.limit.admits(backlog, length, rate))
+    }
+
+    /// Stores a packet in a queue with room for it, and drops it at a full one.
+    #[inline]
+    pub fn store<P>(&self, packet: Queued<P>, fifo: &mut Fifo<P>, out: &mut Outcomes<P>) {
+        match self.admits(fifo.backlog(), packet.label.length) {
+            true => fifo.push(packet),
+            false => out.refuse(packet, DropReason::QUEUE_FULL),
+        }
     }
 }
 

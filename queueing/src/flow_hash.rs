@@ -10,7 +10,12 @@ const IPV6_BYTES: usize = 40;
 /// has no ports, a packet that is not IP nothing of these.
 #[inline]
 pub fn flow_hash(packet: &Packet, seed: u64) -> u64 {
-    let data = &packet.data[..];
+    usual(&packet.data, seed).unwrap_or_else(|| any(&packet.data, seed))
+}
+
+/// The hash of any packet.
+#[cold]
+fn any(data: &[u8], seed: u64) -> u64 {
     let Some(ip) = data.get(ETHERNET..) else { return mix(seed, 0) };
     let (addresses, protocol, transport) = match data[12..ETHERNET] {
         [8, 0] if ip.len() >= 20 => {
@@ -21,12 +26,22 @@ pub fn flow_hash(packet: &Packet, seed: u64) -> u64 {
         [0x86, 0xdd] if ip.len() >= IPV6_BYTES => (&ip[8..40], ip[6], Some(IPV6_BYTES)),
         _ => return mix(seed, 0),
     };
-    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    let hash = addresses
-        .chunks_exact(8)
-        .fold(mix(seed, protocol.into()), |hash, part| mix(hash, word(part)));
-    let ports = transport.and_then(|at| ip.get(at..at + 4));
-    mix(hash, ports.map_or(0, word))
+    let word = |part: &[u8]| part.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    let parts = addresses.chunks_exact(8);
+    let hash = parts.fold(mix(seed, protocol.into()), |hash, part| mix(hash, word(part)));
+    let ports = transport.and_then(|at| ip.get(at..)?.first_chunk());
+    mix(hash, ports.map_or(0, |ports| u32::from_be_bytes(*ports).into()))
+}
+
+/// The same of IPv4 without options, not a fragment: its fields stand at fixed places.
+#[inline]
+fn usual(data: &[u8], seed: u64) -> Option<u64> {
+    let head: &[u8; ETHERNET + 24] = data.first_chunk()?;
+    let ip: &[u8; 24] = head.last_chunk()?;
+    let is_usual = head[12..15] == [8, 0, 0x45] && ip[6] & IPV4_FRAGMENT == 0 && ip[7] == 0;
+    let addresses = u64::from_be_bytes(*ip[12..].first_chunk()?);
+    let ports = u32::from_be_bytes(*ip.last_chunk()?);
+    is_usual.then(|| mix(mix(mix(seed, ip[9].into()), addresses), ports.into()))
 }
 
 /// The finaliser of SplitMix64 over the sum.

@@ -14,6 +14,7 @@ mod discipline;
 pub mod disciplines;
 mod ecn;
 mod flow_hash;
+mod flow_queues;
 mod ledger;
 mod limit;
 mod link;

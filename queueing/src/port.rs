@@ -83,7 +83,9 @@ pub enum PortError {
 pub(crate) struct PortQueue<D> {
     pub discipline: D,
     pub source: Source,
-    /// What it has done; what waits is the discipline's to say.
+    /// What waits. It is the discipline's backlog, which costs a dispatch to ask for.
+    pub backlog: Backlog,
+    /// What it has done, without what waits.
     pub done: PortStatistics,
 }
 
@@ -103,6 +105,32 @@ pub(crate) struct Port<D> {
     pub served: usize,
     /// Packet- and byte-picoseconds that packets waited which have left.
     waited: (u128, u128),
+}
+
+impl<D> PortQueue<D> {
+    pub(crate) fn new(discipline: D, source: Source) -> Self {
+        PortQueue {
+            discipline,
+            source,
+            backlog: Backlog::default(),
+            done: PortStatistics::default(),
+        }
+    }
+
+    /// A packet was stored; `depth` is the backlog including it.
+    #[inline]
+    pub(crate) fn count_enqueued(&mut self, depth: Backlog) {
+        self.backlog = depth;
+        self.done.enqueued += 1;
+        self.done.depth_max_packets = self.done.depth_max_packets.max(depth.packets);
+        self.done.depth_max_bytes = self.done.depth_max_bytes.max(depth.bytes.get());
+    }
+
+    /// Its counts, and its backlog.
+    pub(crate) fn statistics(&self) -> PortStatistics {
+        let Backlog { packets, bytes } = self.backlog;
+        PortStatistics { waiting_packets: packets, waiting_bytes: bytes.get(), ..self.done }
+    }
 }
 
 impl<D> Port<D> {
@@ -146,21 +174,19 @@ impl<D> Port<D> {
         }
     }
 
+    /// The first queue from `from` on in which packets wait.
+    #[inline]
+    pub(crate) fn next_waiting(&self, from: usize) -> Option<usize> {
+        let waits = |queue: &PortQueue<D>| queue.backlog.packets > 0;
+        Some(from + self.queues[from..].iter().position(waits)?)
+    }
+
     /// A packet left a queue after this sojourn time.
     #[inline]
     pub(crate) fn count_dequeued(&mut self, queue: usize, sojourn: Duration, label: Label) {
         self.queues[queue].done.dequeued += 1;
         self.waited.0 += u128::from(sojourn.as_ps());
         self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
-    }
-
-    /// A packet was stored; `depth` is the backlog including it.
-    #[inline]
-    pub(crate) fn count_enqueued(&mut self, queue: usize, depth: Backlog) {
-        let statistics = &mut self.queues[queue].done;
-        statistics.enqueued += 1;
-        statistics.depth_max_packets = statistics.depth_max_packets.max(depth.packets);
-        statistics.depth_max_bytes = statistics.depth_max_bytes.max(depth.bytes.get());
     }
 
     /// A packet was dropped after its dequeue.
@@ -190,7 +216,7 @@ pub(crate) struct Now<'a, P> {
 
 impl<D> Port<D> {
     /// Counts and records a discipline's drops. `depth` is the backlog before; returns the backlog
-    /// now.
+    /// now, which is the queue's.
     #[inline(never)]
     pub(crate) fn settle<P>(
         &mut self,
@@ -224,6 +250,7 @@ impl<D> Port<D> {
             self.count_dropped(rows, at, queue, label, depth, reason);
             dropped.push(packet);
         }
+        self.queues[queue].backlog = depth;
         depth
     }
 
@@ -244,21 +271,8 @@ impl<D> Port<D> {
     }
 
     /// The port's counts, and its backlog.
-    pub(crate) fn statistics<P>(&self) -> PortStatistics
-    where
-        D: QueueDiscipline<P>,
-    {
-        let queues = (0..self.queues.len()).map(|queue| self.queue_statistics(queue));
+    pub(crate) fn statistics(&self) -> PortStatistics {
+        let queues = self.queues.iter().map(PortQueue::statistics);
         queues.fold(PortStatistics::default(), PortStatistics::and)
-    }
-
-    /// The same of one of its queues.
-    pub(crate) fn queue_statistics<P>(&self, queue: usize) -> PortStatistics
-    where
-        D: QueueDiscipline<P>,
-    {
-        let PortQueue { discipline, done, .. } = &self.queues[queue];
-        let Backlog { packets, bytes } = discipline.backlog();
-        PortStatistics { waiting_packets: packets, waiting_bytes: bytes.get(), ..*done }
     }
 }

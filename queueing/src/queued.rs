@@ -1,5 +1,6 @@
 //! A packet in a queue, and the first-in-first-out queue that most disciplines keep.
 
+use crate::ecn::{Ecn, ecn};
 use narrows_common::{Bytes, Packet, Time};
 use std::collections::VecDeque;
 
@@ -39,6 +40,14 @@ pub struct Queued<P> {
     pub depth_before: u32,
     /// The queue marked it: it leaves with the codepoint for congestion experienced.
     pub is_marked: bool,
+}
+
+impl<P: QueuedPacket> Queued<P> {
+    /// True if its transport understands marks, or it has one.
+    #[inline]
+    pub fn takes_marks(&self) -> bool {
+        ecn(self.packet.packet()) != Ecn::NotCapable
+    }
 }
 
 /// The packets and bytes in a queue.
@@ -100,6 +109,12 @@ impl<P> Fifo<P> {
         let packet = self.packets.pop_back()?;
         self.bytes -= packet.label.length;
         Some(packet)
+    }
+
+    /// The packet at the head, to mark it.
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut Queued<P>> {
+        self.packets.front_mut()
     }
 
     /// The packet at the head.

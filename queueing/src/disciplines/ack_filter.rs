@@ -58,17 +58,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for AckFilter<P> {
         self.fifo.pop()
     }
 
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 }
 
 /// A connection's direction: addresses, ports.

@@ -10,7 +10,6 @@
 //! Where the papers leave it open: constants and the order of steps as in CAKE.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::ecn::{Ecn, ecn};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::randomness::Randomness;
@@ -220,7 +219,7 @@ impl<P: QueuedPacket> Cobalt<P> {
         let sojourn = now.saturating_since(packet.enqueued_at);
         let (mut verdict, mut is_marked) = (Verdict::Sends, false);
         if self.codel_is_due(sojourn, now) {
-            is_marked = self.is_marking && ecn(packet.packet.packet()) != Ecn::NotCapable;
+            is_marked = self.is_marking && packet.takes_marks();
             if !is_marked {
                 verdict = Verdict::Drops(self.codel_reason);
             }
@@ -274,18 +273,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Cobalt<P> {
         }
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.set(parameters);

@@ -14,7 +14,6 @@
 //! `next_drop` is rounded down to a picosecond.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::ecn::{Ecn, ecn};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::record::{Parameter, Parameters, Record, Unit};
@@ -137,13 +136,28 @@ impl Law {
         at + Duration::from_ps((self.interval.as_ps() as f64 / f64::from(count).sqrt()) as u64)
     }
 
-    /// Marks a packet instead of dropping it, where that is wanted and it can be marked.
-    fn marks<P: QueuedPacket>(&self, packet: &mut Queued<P>, out: &mut Outcomes<P>) -> bool {
-        let is_marked = self.is_marking && ecn(packet.packet.packet()) != Ecn::NotCapable;
-        if is_marked {
-            out.mark(packet, self.mark_reason);
+    /// Marks the head instead of dropping it, where that is wanted and it can be marked.
+    fn marks_head<P: QueuedPacket>(&self, fifo: &mut Fifo<P>, out: &mut Outcomes<P>) -> bool {
+        let Some(head) = fifo.front_mut().filter(|head| self.is_marking && head.takes_marks())
+        else {
+            return false;
+        };
+        out.mark(head, self.mark_reason);
+        true
+    }
+
+    fn drop_head<P>(&self, fifo: &mut Fifo<P>, out: &mut Outcomes<P>) {
+        if let Some(head) = fifo.pop() {
+            out.discard(head, self.drop_reason);
         }
-        is_marked
+    }
+
+    /// Marks a head that has waited longer than `mark-above`.
+    fn mark_late<P: QueuedPacket>(&self, fifo: &mut Fifo<P>, now: Time, out: &mut Outcomes<P>) {
+        let Some(head) = fifo.front_mut() else { return };
+        if now.saturating_since(head.enqueued_at) > self.mark_above && head.takes_marks() {
+            out.mark(head, self.above_reason);
+        }
     }
 }
 
@@ -161,94 +175,81 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The packet to send now; others may be dropped.
+    /// Drops from the head what is due; the head that is left is the packet to send now.
     #[inline]
-    pub(super) fn dequeue<P: QueuedPacket>(
+    pub(super) fn drop_due<P: QueuedPacket>(
         &mut self,
         law: &Law,
         fifo: &mut Fifo<P>,
         now: Time,
         out: &mut Outcomes<P>,
-    ) -> Option<Queued<P>> {
-        let Some((mut packet, may_drop)) = self.take(law, fifo, now) else {
-            self.is_dropping = false;
-            return None;
-        };
+    ) {
+        let may_drop = self.may_drop(law, fifo, now);
         if may_drop && !self.is_dropping {
-            packet = self.begin(packet, law, fifo, now, out)?;
+            self.begin(law, fifo, now, out);
         } else {
             self.is_dropping &= may_drop;
-            if self.is_dropping {
-                packet = self.go_on(packet, law, fifo, now, out)?;
+            if self.is_dropping && now >= self.next_drop {
+                self.go_on(law, fifo, now, out);
             }
         }
-        if now.saturating_since(packet.enqueued_at) > law.mark_above
-            && ecn(packet.packet.packet()) != Ecn::NotCapable
-        {
-            out.mark(&mut packet, law.above_reason);
+        if law.mark_above != Duration::MAX {
+            law.mark_late(fifo, now, out);
         }
-        Some(packet)
     }
 
-    /// Dequeues the head, and returns whether it may be dropped (RFC 8289 section 5.6, dodequeue).
+    /// Whether the head may be dropped (RFC 8289 section 5.6, dodequeue); false without one. The
+    /// head stays in place, since moving a packet costs more than the rest.
     #[inline]
-    fn take<P>(&mut self, law: &Law, fifo: &mut Fifo<P>, now: Time) -> Option<(Queued<P>, bool)> {
-        let Some(packet) = fifo.pop() else {
+    fn may_drop<P>(&mut self, law: &Law, fifo: &Fifo<P>, now: Time) -> bool {
+        let Some(head) = fifo.front() else {
             self.first_above = None;
-            return None;
+            return false;
         };
-        let sojourn = now.saturating_since(packet.enqueued_at);
-        if sojourn < law.target || fifo.backlog().bytes <= law.mtu {
+        let behind = fifo.backlog().bytes - head.label.length;
+        if now.saturating_since(head.enqueued_at) < law.target || behind <= law.mtu {
             self.first_above = None;
-            return Some((packet, false));
+            return false;
         }
-        let first_above = *self.first_above.get_or_insert(now + law.interval);
-        Some((packet, now >= first_above))
+        now >= *self.first_above.get_or_insert(now + law.interval)
     }
 
-    /// Drops while the next drop is due, in the drop state. Returns the packet to send.
+    /// Drops while the next drop is due, in the drop state.
+    #[inline(never)]
     fn go_on<P: QueuedPacket>(
         &mut self,
-        mut packet: Queued<P>,
         law: &Law,
         fifo: &mut Fifo<P>,
         now: Time,
         out: &mut Outcomes<P>,
-    ) -> Option<Queued<P>> {
+    ) {
         while self.is_dropping && now >= self.next_drop {
             self.count += 1;
-            if law.marks(&mut packet, out) {
+            if law.marks_head(fifo, out) {
                 self.next_drop = law.next_drop(self.next_drop, self.count);
-                break;
+                return;
             }
-            out.discard(packet, law.drop_reason);
-            let Some((next, may_drop)) = self.take(law, fifo, now) else {
-                self.is_dropping = false;
-                return None;
-            };
-            (packet, self.is_dropping) = (next, may_drop);
-            if may_drop {
+            law.drop_head(fifo, out);
+            self.is_dropping = self.may_drop(law, fifo, now);
+            if self.is_dropping {
                 self.next_drop = law.next_drop(self.next_drop, self.count);
             }
         }
-        Some(packet)
     }
 
-    /// Enters the drop state with a first drop. Returns the packet to send.
+    /// Enters the drop state with a first drop.
+    #[inline(never)]
     fn begin<P: QueuedPacket>(
         &mut self,
-        mut packet: Queued<P>,
         law: &Law,
         fifo: &mut Fifo<P>,
         now: Time,
         out: &mut Outcomes<P>,
-    ) -> Option<Queued<P>> {
-        let next = if law.marks(&mut packet, out) {
-            Some(packet)
-        } else {
-            out.discard(packet, law.drop_reason);
-            self.take(law, fifo, now).map(|(packet, _)| packet)
-        };
+    ) {
+        if !law.marks_head(fifo, out) {
+            law.drop_head(fifo, out);
+            self.may_drop(law, fifo, now);
+        }
         self.is_dropping = true;
         let grown = self.count - self.first_count;
         let since = now.saturating_since(self.next_drop);
@@ -256,7 +257,6 @@ impl Control {
         self.count = if grown > 1 && is_recent { grown } else { 1 };
         self.first_count = self.count;
         self.next_drop = law.next_drop(now, self.count);
-        next
     }
 }
 
@@ -278,29 +278,16 @@ impl<P> CoDel<P> {
 impl<P: QueuedPacket> QueueDiscipline<P> for CoDel<P> {
     #[inline]
     fn enqueue(&mut self, packet: Queued<P>, _now: Time, room: &Room, out: &mut Outcomes<P>) {
-        match room.admits(self.fifo.backlog(), packet.label.length) {
-            true => self.fifo.push(packet),
-            false => out.refuse(packet, DropReason::QUEUE_FULL),
-        }
+        room.store(packet, &mut self.fifo, out);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
-        self.control.dequeue(&self.law, &mut self.fifo, now, out)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
+        self.control.drop_due(&self.law, &mut self.fifo, now, out);
         self.fifo.pop()
     }
+
+    one_fifo!();
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.law.set(parameters);

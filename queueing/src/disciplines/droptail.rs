@@ -1,7 +1,7 @@
 //! DropTail: first in, first out; drops a packet that arrives at a full queue.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::outcomes::{DropReason, Outcomes};
+use crate::outcomes::Outcomes;
 use crate::queued::{Backlog, Fifo, Queued};
 use crate::record::Record;
 use narrows_common::Time;
@@ -34,10 +34,7 @@ impl<P> DropTail<P> {
 impl<P> QueueDiscipline<P> for DropTail<P> {
     #[inline]
     fn enqueue(&mut self, packet: Queued<P>, _now: Time, room: &Room, out: &mut Outcomes<P>) {
-        match room.admits(self.fifo.backlog(), packet.label.length) {
-            true => self.fifo.push(packet),
-            false => out.refuse(packet, DropReason::QUEUE_FULL),
-        }
+        room.store(packet, &mut self.fifo, out);
     }
 
     #[inline]
@@ -45,16 +42,5 @@ impl<P> QueueDiscipline<P> for DropTail<P> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 }

@@ -6,7 +6,6 @@
 //! rises from 0 to `max-p`; a ramp of 1 is a step. `p4/stages/ecn.p4` marks by packets at departure.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::ecn::{Ecn, ecn};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::randomness::Randomness;
@@ -119,7 +118,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for EcnThreshold<P> {
         if !room.admits(backlog, packet.label.length) {
             return out.refuse(packet, DropReason::QUEUE_FULL);
         }
-        if ecn(packet.packet.packet()) != Ecn::NotCapable {
+        if packet.takes_marks() {
             let after = backlog.with(packet.label.length);
             if self.marks(after.packets as f64, self.packets) {
                 out.mark(&mut packet, self.reasons[0]);
@@ -134,24 +133,13 @@ impl<P: QueuedPacket> QueueDiscipline<P> for EcnThreshold<P> {
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
         let mut packet = self.fifo.pop()?;
         let waited_ps = now.saturating_since(packet.enqueued_at).as_ps() as f64;
-        if self.marks(waited_ps, self.time_ps) && ecn(packet.packet.packet()) != Ecn::NotCapable {
+        if self.marks(waited_ps, self.time_ps) && packet.takes_marks() {
             out.mark(&mut packet, self.reasons[2]);
         }
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.packets = parameters.get("packets");

@@ -7,12 +7,11 @@
 
 use super::codel::{Control, Law, RECORD as CODEL};
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::flow_hash::flow_hash;
+use crate::flow_queues::{Flow, FlowQueues};
 use crate::outcomes::{DropReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::record::{Parameter, Parameters, Record, Unit};
 use narrows_common::Time;
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// The discipline's entry in the list.
@@ -84,72 +83,58 @@ enum List {
     Old,
 }
 
-/// A flow's queue.
-#[derive(Debug)]
-struct Flow<P> {
-    fifo: Fifo<P>,
+/// The state of a flow's queue.
+#[derive(Debug, Default)]
+struct Share {
     control: Control,
+    /// Bytes that it may still send in its turn.
     credit: i64,
     list: List,
-}
-
-impl<P> Default for Flow<P> {
-    fn default() -> Self {
-        Flow { fifo: Fifo::default(), control: Control::default(), credit: 0, list: List::None }
-    }
 }
 
 /// An FQ-CoDel queue.
 #[derive(Debug)]
 pub struct FqCoDel<P> {
-    flows: Vec<Flow<P>>,
+    flows: FlowQueues<P, Share>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    backlog: Backlog,
     law: Law,
     overlimit: DropReason,
     quantum: i64,
     drop_batch: u64,
-    seed: u64,
 }
 
 impl<P: QueuedPacket> FqCoDel<P> {
     /// An empty queue.
     pub(super) fn new(setup: &Setup) -> Self {
         let mut queue = FqCoDel {
-            flows: vec![],
+            flows: FlowQueues::new(setup.randomness.clone()),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            backlog: Backlog::default(),
             law: Law::new(setup),
             overlimit: setup.drop_reason(1),
             quantum: 0,
             drop_batch: 0,
-            seed: setup.randomness.clone().u64(),
         };
         queue.set_parameters(&setup.parameters);
         queue
     }
 
     /// Stores a packet in its flow's queue.
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, packet: Queued<P>) {
-        let hash = flow_hash(packet.packet.packet(), self.seed);
-        // Multiplication maps the hash's upper half to the queues evenly.
-        let index = (((hash >> 32) * self.flows.len() as u64) >> 32) as u32;
-        let flow = &mut self.flows[index as usize];
-        if flow.list == List::None {
-            (flow.list, flow.credit) = (List::New, self.quantum);
+        let index = self.flows.index_of(&packet.packet);
+        let share = self.flows.push(index, packet);
+        if share.list == List::None {
+            (share.list, share.credit) = (List::New, self.quantum);
             self.new.push_back(index);
         }
-        self.backlog = self.backlog.with(packet.label.length);
-        flow.fifo.push(packet);
     }
 
     /// The port had nothing to send: no flow has a queue, and each that comes is new.
     fn retire_all(&mut self) {
         for index in self.new.drain(..).chain(self.old.drain(..)) {
-            self.flows[index as usize].list = List::None;
+            self.flows.state(index).list = List::None;
         }
     }
 
@@ -157,15 +142,10 @@ impl<P: QueuedPacket> FqCoDel<P> {
     #[cold]
     fn drop_from_the_fattest(&mut self, out: &mut Outcomes<P>) {
         let waiting = self.new.iter().chain(&self.old).copied();
-        let bytes = |&index: &u32| self.flows[index as usize].fifo.backlog().bytes;
-        let Some(fattest) = waiting.max_by_key(|index| (bytes(index), Reverse(*index))) else {
-            return;
-        };
-        let fifo = &mut self.flows[fattest as usize].fifo;
-        let (half, mut dropped) = (fifo.backlog().bytes.get() / 2, 0);
+        let Some(fattest) = self.flows.longest(waiting) else { return };
+        let (half, mut dropped) = (self.flows.backlog_of(fattest).bytes.get() / 2, 0);
         for _ in 0..self.drop_batch {
-            let Some(packet) = fifo.pop() else { return };
-            self.backlog = self.backlog.without(packet.label.length);
+            let Some(packet) = self.flows.take(fattest, Fifo::pop) else { return };
             dropped += packet.label.length.get();
             out.discard(packet, self.overlimit);
             if dropped >= half {
@@ -179,11 +159,11 @@ impl<P: QueuedPacket> FqCoDel<P> {
     fn turn(&mut self) -> Option<u32> {
         loop {
             let index = *self.new.front().or(self.old.front())?;
-            let flow = &mut self.flows[index as usize];
-            if flow.credit > 0 {
+            let share = self.flows.state(index);
+            if share.credit > 0 {
                 return Some(index);
             }
-            flow.credit += self.quantum;
+            share.credit += self.quantum;
             self.leave_turn(index, true);
         }
     }
@@ -191,12 +171,12 @@ impl<P: QueuedPacket> FqCoDel<P> {
     /// Takes the queue at its turn out of its list, to the end of the old ones or to none.
     #[inline]
     fn leave_turn(&mut self, index: u32, goes_on: bool) {
-        let flow = &mut self.flows[index as usize];
-        match flow.list {
+        let share = self.flows.state(index);
+        match share.list {
             List::New => self.new.pop_front(),
             _ => self.old.pop_front(),
         };
-        flow.list = if goes_on { List::Old } else { List::None };
+        share.list = if goes_on { List::Old } else { List::None };
         if goes_on {
             self.old.push_back(index);
         }
@@ -204,62 +184,59 @@ impl<P: QueuedPacket> FqCoDel<P> {
 }
 
 impl<P: QueuedPacket> QueueDiscipline<P> for FqCoDel<P> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(&mut self, packet: Queued<P>, _now: Time, room: &Room, out: &mut Outcomes<P>) {
-        if room.is_idle && self.backlog.packets == 0 {
+        let backlog = self.flows.backlog();
+        if room.is_idle && backlog.packets == 0 {
             self.retire_all();
         }
-        let is_over = !room.admits(self.backlog, packet.label.length);
+        let is_over = !room.admits(backlog, packet.label.length);
         self.store(packet);
         if is_over {
             self.drop_from_the_fattest(out);
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
         loop {
             let index = self.turn()?;
-            let flow = &mut self.flows[index as usize];
-            let before = flow.fifo.backlog();
-            let packet = flow.control.dequeue(&self.law, &mut flow.fifo, now, out);
-            let after = flow.fifo.backlog();
-            self.backlog.packets -= before.packets - after.packets;
-            self.backlog.bytes -= before.bytes - after.bytes;
-            if let Some(packet) = packet {
-                flow.credit -= packet.label.length.get() as i64;
-                return Some(packet);
+            let law = &self.law;
+            let Flow { fifo, state: Share { control, credit, list } } = self.flows.get(index);
+            let before = fifo.backlog();
+            control.drop_due(law, fifo, now, out);
+            if let Some(head) = fifo.front() {
+                let length = head.label.length;
+                *credit -= length.get() as i64;
+                let left = fifo.backlog().without(length);
+                self.flows.has_left(before, left);
+                return self.flows.get(index).fifo.pop();
             }
             // A new queue that is empty passes once behind the old ones: section 4.2.
-            let goes_on = flow.list == List::New;
+            let goes_on = *list == List::New;
+            self.flows.has_left(before, Backlog::default());
             self.leave_turn(index, goes_on);
         }
     }
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.flows.backlog()
     }
 
     fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.flows.iter().flat_map(|flow| flow.fifo.iter()).for_each(each);
+        self.flows.visit(each);
     }
 
     fn hand_over(&mut self) -> Option<Queued<P>> {
-        let first = |flow: &&mut Flow<P>| flow.fifo.front().map_or(u64::MAX, |one| one.label.number);
-        let packet = self.flows.iter_mut().min_by_key(first)?.fifo.pop()?;
-        self.backlog = self.backlog.without(packet.label.length);
-        Some(packet)
+        self.flows.take_oldest()
     }
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.law.set(parameters);
         self.quantum = parameters.get("quantum") as i64;
         self.drop_batch = parameters.get("drop-batch") as u64;
-        let flows = parameters.get("flows") as usize;
-        if flows != self.flows.len() {
-            let waiting: Vec<_> = std::iter::from_fn(|| self.hand_over()).collect();
-            self.flows = (0..flows).map(|_| Flow::default()).collect();
+        if let Some(waiting) = self.flows.resize(parameters.get("flows") as usize) {
             self.new.clear();
             self.old.clear();
             waiting.into_iter().for_each(|packet| self.store(packet));

@@ -14,6 +14,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// The methods of a discipline that keeps all its packets in `self.fifo`.
+macro_rules! one_fifo {
+    () => {
+        #[inline]
+        fn backlog(&self) -> Backlog {
+            self.fifo.backlog()
+        }
+
+        fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
+            self.fifo.iter().for_each(each);
+        }
+
+        fn hand_over(&mut self) -> Option<Queued<P>> {
+            self.fifo.pop()
+        }
+    };
+}
+
 /// Defines the modules, the list of records, and an enum of all disciplines. The enum dispatches by
 /// a `match`, which is cheaper than an indirect call and can be inlined.
 macro_rules! disciplines {

@@ -12,7 +12,6 @@
 //! not change.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::ecn::{Ecn, ecn};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::randomness::Randomness;
@@ -134,7 +133,7 @@ pub struct Pie<P> {
     is_spreading: bool,
     mark_below: f64,
     /// Sojourn time of the packet that left last, 0 with an empty queue.
-    delay_s: f64,
+    delay: Duration,
     /// The same at the last update.
     delay_before_s: f64,
     probability: f64,
@@ -159,7 +158,7 @@ impl<P> Pie<P> {
             is_marking: false,
             is_spreading: false,
             mark_below: 0.0,
-            delay_s: 0.0,
+            delay: Duration::ZERO,
             delay_before_s: 0.0,
             probability: 0.0,
             accumulated: 0.0,
@@ -190,20 +189,21 @@ impl<P> Pie<P> {
     /// Both delays are below half the target.
     fn is_calm(&self) -> bool {
         let half = self.target_s / 2.0;
-        self.delay_s < half && self.delay_before_s < half
+        self.delay.as_secs_f64() < half && self.delay_before_s < half
     }
 
     /// Moves the probability (section 4.2).
     fn control(&mut self) {
-        let step = self.alpha * (self.delay_s - self.target_s)
-            + self.beta * (self.delay_s - self.delay_before_s);
+        let delay_s = self.delay.as_secs_f64();
+        let step =
+            self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.delay_before_s);
         let tuned = TUNING.iter().find(|&&(below, _)| self.probability < below);
         let mut step = tuned.map_or(step, |&(_, divisor)| step / divisor);
         if self.probability >= CAP.0 {
             step = step.min(CAP.1);
         }
         self.probability += step;
-        if self.delay_s == 0.0 && self.delay_before_s == 0.0 {
+        if delay_s == 0.0 && self.delay_before_s == 0.0 {
             self.probability *= DECAY;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
@@ -211,7 +211,7 @@ impl<P> Pie<P> {
             true => self.max_burst,
             false => self.burst_left.saturating_sub(self.update),
         };
-        self.delay_before_s = self.delay_s;
+        self.delay_before_s = delay_s;
     }
 
     /// True when an arrival behind `waiting` packets is to be dropped or marked (section 4.1).
@@ -254,7 +254,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Pie<P> {
         if self.draws(backlog.packets) {
             let is_marked = self.is_marking
                 && self.probability < self.mark_below
-                && ecn(packet.packet.packet()) != Ecn::NotCapable;
+                && packet.takes_marks();
             self.accumulated = 0.0;
             if !is_marked {
                 return out.refuse(packet, self.drop_reason);
@@ -267,9 +267,9 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Pie<P> {
     #[inline]
     fn dequeue(&mut self, now: Time, _out: &mut Outcomes<P>) -> Option<Queued<P>> {
         let packet = self.fifo.pop()?;
-        self.delay_s = match self.fifo.backlog().packets {
-            0 => 0.0,
-            _ => now.saturating_since(packet.enqueued_at).as_secs_f64(),
+        self.delay = match self.fifo.backlog().packets {
+            0 => Duration::ZERO,
+            _ => now.saturating_since(packet.enqueued_at),
         };
         Some(packet)
     }
@@ -290,18 +290,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Pie<P> {
         self.next_update = (!is_over).then(|| now + self.update);
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.set(parameters);

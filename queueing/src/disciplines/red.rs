@@ -9,7 +9,6 @@
 //! the gentle slope begins at the max_p of the time; ns-2 keeps the slope of the first max_p.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::ecn::{Ecn, ecn};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::randomness::Randomness;
@@ -288,7 +287,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Red<P> {
         if verdict == Verdict::Early
             && self.is_marking
             && !is_full
-            && ecn(packet.packet.packet()) != Ecn::NotCapable
+            && packet.takes_marks()
         {
             out.mark(&mut packet, self.mark);
             verdict = Verdict::Stores;
@@ -309,18 +308,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Red<P> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
-        self.fifo.iter().for_each(each);
-    }
-
-    fn hand_over(&mut self) -> Option<Queued<P>> {
-        self.fifo.pop()
-    }
+    one_fifo!();
 
     fn set_parameters(&mut self, parameters: &Parameters) {
         self.set(parameters);

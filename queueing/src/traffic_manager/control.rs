@@ -4,6 +4,7 @@ use super::{TrafficManager, randomness};
 use crate::discipline::{QueueDiscipline, Room};
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::limit::QueueLimit;
+use crate::port::PortQueue;
 use crate::queued::QueuedPacket;
 use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
@@ -24,11 +25,11 @@ impl<P: QueuedPacket> TrafficManager<P> {
         let (record, parameters) = config.resolve()?;
         let number = self.ports[port].number;
         for queue in 0..self.ports[port].queues.len() {
-            let discipline = &mut self.ports[port].queues[queue].discipline;
+            let PortQueue { discipline, backlog, .. } = &mut self.ports[port].queues[queue];
             if discipline.record().name == record.name {
                 discipline.set_parameters(&parameters);
             } else {
-                let before = discipline.backlog();
+                let before = *backlog;
                 self.changes += 1;
                 let own = randomness(self.seed, number, queue as u8, self.changes);
                 let mut old = std::mem::replace(discipline, Discipline::build(config, own)?);
@@ -77,6 +78,6 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
 
     /// What one of a port's queues has done.
     pub fn queue_statistics(&self, port: usize, queue: usize) -> PortStatistics {
-        self.ports[port].queue_statistics(queue)
+        self.ports[port].queues[queue].statistics()
     }
 }

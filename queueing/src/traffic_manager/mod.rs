@@ -16,7 +16,6 @@ use crate::port::{Now, Port, PortConfig, PortError, PortQueue};
 use crate::queued::{Label, Queued, QueuedPacket};
 use crate::randomness::Randomness;
 use crate::record::DisciplineError;
-use crate::statistics::PortStatistics;
 use narrows_common::{Duration, Rng, Serializer, Time};
 use std::collections::BTreeSet;
 
@@ -134,7 +133,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
                 let discipline = make(&config.discipline, randomness(seed, number, queue, 0))
                     .map_err(|error| PortError::Discipline { port: number, error })?;
                 let source = Source { port: number, queue, is_recorded };
-                Ok(PortQueue { discipline, source, done: PortStatistics::default() })
+                Ok(PortQueue::new(discipline, source))
             };
             let queues = (0..config.queues).map(queue).collect::<Result<_, _>>()?;
             ports.push(Port::new(config, pipeline, queues));
@@ -196,8 +195,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
         let is_free = port.serializer.as_ref().is_none_or(|line| line.free_at() <= at);
-        let is_empty = || port.queues.iter().all(|queue| queue.discipline.backlog().packets == 0);
-        is_free && !port.armed && is_empty() && port.elsewhere.is_none()
+        is_free && !port.armed && port.next_waiting(0).is_none() && port.elsewhere.is_none()
     }
 
     /// True while the port waits for its serializer; [`TrafficManager::take_due`] will return it.
@@ -218,17 +216,16 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let room = port.room(at);
         let length = port.counts.bytes(arrival.frame_bytes);
         let label = Label { number, flow: arrival.flow, length };
-        let PortQueue { discipline, source, .. } = &mut port.queues[place];
-        let (before, source) = (discipline.backlog(), *source);
-        let depth_before = before.packets as u32;
-        let (packet, is_marked) = (arrival.packet, false);
+        let queue = &mut port.queues[place];
+        let mut depth = queue.backlog;
+        let (depth_before, packet, is_marked) = (depth.packets as u32, arrival.packet, false);
         let queued = Queued { packet, label, enqueued_at: at, depth_before, is_marked };
-        discipline.enqueue(queued, at, &room, &mut self.outcomes);
-        let mut depth = before;
+        queue.discipline.enqueue(queued, at, &room, &mut self.outcomes);
         if !self.outcomes.has_refused(number) {
-            depth = before.with(length);
-            port.count_enqueued(place, depth);
-            source.write(&mut self.records, at, QueueEvent::Enqueue, label, depth, Duration::ZERO);
+            depth = depth.with(length);
+            queue.count_enqueued(depth);
+            let (rows, event) = (&mut self.records, QueueEvent::Enqueue);
+            queue.source.write(rows, at, event, label, depth, Duration::ZERO);
         }
         if !self.outcomes.is_empty() {
             let (port, now) = self.split(at, index);
@@ -240,51 +237,65 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     /// The next packet of a port with a free serializer; a busy port becomes due when it is free.
     #[inline]
     pub fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued<P>> {
-        let index = port;
-        let port = &mut self.ports[index];
-        if port.armed {
+        let found = &self.ports[port];
+        if found.armed {
             return None;
         }
-        let mut from = 0;
+        let queue = found.next_waiting(0)?;
+        let free_at = found.serializer.as_ref().map(Serializer::free_at);
+        if let Some(free_at) = free_at.filter(|&free| free > at) {
+            self.arm(port, free_at);
+            return None;
+        }
+        self.dequeue_waiting(at, port, queue)
+    }
+
+    /// The next packet of a port with a free serializer; `queue` is the first in which packets
+    /// wait. Most calls of [`TrafficManager::dequeue_idle`] do not come so far.
+    #[inline(never)]
+    fn dequeue_waiting(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
+        let mut queue = queue;
         loop {
-            let waits = |queue: &PortQueue<D>| queue.discipline.backlog().packets > 0;
-            let queue = from + self.ports[index].queues[from..].iter().position(waits)?;
-            let port = &mut self.ports[index];
-            let free_at = port.serializer.as_ref().map(Serializer::free_at);
-            if let Some(free_at) = free_at.filter(|&free| free > at) {
-                port.armed = true;
-                let due = (free_at, index as u32);
-                let later = self.due.iter().take_while(|&&other| other > due).count();
-                self.due.insert(later, due);
-                return None;
+            let found = &mut self.ports[port].queues[queue];
+            let queued = found.discipline.dequeue(at, &mut self.outcomes);
+            self.learn_timer(port, queue);
+            if !self.outcomes.is_empty() {
+                let before = self.ports[port].queues[queue].backlog;
+                let (port, now) = self.split(at, port);
+                port.settle(queue, before, now);
             }
-            let found = self.dequeue_from(at, index, queue);
-            self.learn_timer(index, queue);
-            if found.is_some() {
-                return found;
+            if let Some(queued) = queued {
+                let depth_after = self.count_departure(at, port, queue, &queued);
+                return Some(Dequeued { port, queue, at, queued, depth_after });
             }
-            from = queue + 1;
+            // The discipline has dropped all packets of the queue.
+            queue = self.ports[port].next_waiting(queue + 1)?;
         }
     }
 
-    /// The next packet of a queue, unless the discipline discards all queued packets.
+    /// Counts a packet that its queue sends. Returns how many packets are left.
     #[inline]
-    fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
-        let PortQueue { discipline, source, .. } = &mut self.ports[port].queues[queue];
-        let (mut depth, source) = (discipline.backlog(), *source);
-        let queued = discipline.dequeue(at, &mut self.outcomes);
-        if !self.outcomes.is_empty() {
-            let (port, now) = self.split(at, port);
-            depth = port.settle(queue, depth, now);
-        }
-        let queued = queued?;
+    fn count_departure(&mut self, at: Time, port: usize, queue: usize, queued: &Queued<P>) -> u32 {
         let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
-        depth = depth.without(label.length);
-        source.write(&mut self.records, at, QueueEvent::Dequeue, label, depth, sojourn);
-        self.ports[port].count_dequeued(queue, sojourn, label);
-        self.ports[port].served = queue;
-        let depth_after = depth.packets as u32;
-        Some(Dequeued { port, queue, at, queued, depth_after })
+        let port = &mut self.ports[port];
+        port.served = queue;
+        port.count_dequeued(queue, sojourn, label);
+        let PortQueue { source, backlog, .. } = &mut port.queues[queue];
+        *backlog = backlog.without(label.length);
+        source.write(&mut self.records, at, QueueEvent::Dequeue, label, *backlog, sojourn);
+        backlog.packets as u32
+    }
+
+    /// The port becomes due at this time: it enters the due list, whose last is due first.
+    #[inline]
+    fn arm(&mut self, port: usize, at: Time) {
+        self.ports[port].armed = true;
+        let (due, mut last) = ((at, port as u32), self.due.len());
+        self.due.push(due);
+        while last > 0 && self.due[last - 1] <= due {
+            self.due.swap(last - 1, last);
+            last -= 1;
+        }
     }
 
     /// The first port due by `now`, with a free serializer, and its time. Earlier timers have been
@@ -330,7 +341,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     /// The owner drops a packet after its dequeue instead of sending it.
     pub fn drop_dequeued(&mut self, at: Time, port: usize, queue: usize, label: Label) {
         let port = &mut self.ports[port];
-        let depth = port.queues[queue].discipline.backlog();
+        let depth = port.queues[queue].backlog;
         let reason = DropReason::EGRESS_PROGRAM;
         port.count_dropped(&mut self.records, at, queue, label, depth, reason);
     }
