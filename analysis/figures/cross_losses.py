@@ -51,8 +51,8 @@ def _marks(whole: Results, among: Results, place: int) -> list[Trace]:
 FIGURE = Figure(
     name="cross_losses",
     title="Losses of traffic that does not respond",
-    caption="Datagrams that were lost beside the TCP flows, over the whole run.",
+    caption="Datagrams lost over the whole run, while TCP flows share the bottleneck.",
     needs=(),
-    wants="TCP flows beside datagrams",
+    wants="TCP flows and datagrams",
     chart=chart,
 )

@@ -55,8 +55,8 @@ def _jain_each_second(run: Run) -> tuple[metrics.Floats, metrics.Floats] | None:
 FIGURE = Figure(
     name="fairness_over_time",
     title="Fairness over time",
-    caption="Jain's index of the flows' goodputs in each second, of the flows that have begun and "
-    "not ended, where these are at least two.",
+    caption="Jain's index of the goodputs in each second, over the flows that run in it, if these "
+    "are at least two.",
     needs=("flows",),
     wants="at least two flows that live a second together",
     chart=chart,

@@ -70,9 +70,10 @@ def _over(mixed: list[int], alike: list[int]) -> list[float]:
 FIGURE = Figure(
     name="gain_loss",
     title="Gain against loss",
-    caption="Two camps with the same traffic: bytes delivered by the second, which has another "
-    "variant, and by the first beside it, each over what it delivers where both have the first's "
-    "variant and all else is the same. Left of the upright line the first camp loses.",
+    caption="Two camps have the same traffic; the second has another variant. Gain: bytes that "
+    "the second camp delivers, over its bytes if both camps have the first's variant. "
+    "Loss: the same ratio for the first camp. Left of the upright line the first camp "
+    "loses.",
     needs=(),
     wants="flows of two names (name = in [[flow]]), in runs with one variant and with two",
     chart=chart,

@@ -57,8 +57,8 @@ def chart(results: Results) -> Chart | None:
 FIGURE = Figure(
     name="goodput_ratio",
     title="One kind of flow against another",
-    caption="Goodput of a connection of the first name that the scenario gives its flows over that "
-    "of the second, means over the connections and the whole run; loss at the bottleneck.",
+    caption="Mean goodput of the connections with the first name in the scenario, over that of "
+    "the second name, for the whole run; loss at the bottleneck.",
     needs=(),
     wants="flows of at least two names (name = in [[flow]])",
     chart=chart,

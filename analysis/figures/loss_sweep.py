@@ -81,8 +81,8 @@ FIGURE = Figure(
     name="loss_sweep",
     title="Random loss",
     caption="Goodput of all flows against the share of packets that the P4 program drops at "
-    "random; the leftmost place of a sweep that has one is no loss. Dashed: the square-root law "
-    "(Mathis et al. 1997) with the least round trip, at most the link's rate.",
+    "random. A sweep's value without loss is at the left edge. Dashed: the square-root "
+    "law (Mathis et al. 1997) with the least round trip, at most the link's rate.",
     needs=(),
     wants="a sweep over bottleneck.loss",
     chart=chart,

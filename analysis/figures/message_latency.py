@@ -52,9 +52,9 @@ def _marks(results: Results, among: Results) -> list[Mark]:
 FIGURE = Figure(
     name="message_latency",
     title="Latency of messages",
-    caption="From the writing of a message by the sender's application until its last byte could "
-    "be read in order, of all messages read by the end of the run; what had not arrived by then "
-    "is left out. Dashed: 100 and 200 ms.",
+    caption="Time from an application's write until its receiver can read the message's last byte "
+    "in order, for all messages read by the end of the run. Messages that had not arrived "
+    "by then are left out. Dashed: 100 and 200 ms.",
     needs=("messages",),
     wants="an application that writes messages",
     chart=chart,

@@ -43,7 +43,7 @@ def _boxes(whole: Results, among: Results) -> list[Mark]:
 
 FIGURE = Figure(
     name="queue_delay_box",
-    title="Queueing delay, box by box",
+    title="Queueing delay as boxes",
     caption="Queueing delay of the packets that left the bottleneck: box from the 25th to the 75th "
     "percentile with the median, whiskers at the 5th and 95th, point at the mean.",
     needs=("queue",),

@@ -62,8 +62,8 @@ def times_s(run: Run) -> Floats:
 FIGURE = Figure(
     name="ramp_up",
     title="Ramp-up of a new flow",
-    caption="Time from the start of the flow that the scenario names last until so many of its "
-    "bytes were acknowledged; what not every seed reached is left out.",
+    caption="Time from the start of the last named flow until each number of its bytes was "
+    "acknowledged. Numbers that some seed did not reach are left out.",
     needs=("flows",),
     wants="a flow with name =",
     chart=chart,

@@ -72,8 +72,9 @@ def _share_percent(run: Run, name: str) -> float:
 FIGURE = Figure(
     name="share",
     title="Share of the goodput",
-    caption="What the flows of each name, or of each variant where they have no names, delivered "
-    "of all that was delivered. Grey: the fair share, their number over that of all flows.",
+    caption="Share of all delivered bytes that the flows of each name delivered, or of each "
+    "variant if they have no names. Grey: the fair share, their number over that of all "
+    "flows.",
     needs=(),
     wants="flows of at least two names (name = in [[flow]]) or variants that share the bottleneck",
     chart=chart,

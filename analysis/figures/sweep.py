@@ -49,7 +49,7 @@ def chart(results: Results) -> Chart | None:
 
 FIGURE = Figure(
     name="sweep",
-    title="Against what was swept",
+    title="Results against the swept key",
     caption="Goodput of all flows over the whole run, mean queueing delay and loss at the "
     "bottleneck, Jain's index of the flows.",
     needs=(),

@@ -88,10 +88,11 @@ def _measure(number: int, run: Run) -> Floats:
 
 FIGURE = Figure(
     name="window_recovery",
-    title="Taking what is free",
-    caption="From the end of the datagrams beside the first flow that is named: the time until its "
-    "congestion window is so much of the bottleneck's rate times its least round trip, and "
-    "the window's greatest growth from one round trip to the next until then.",
+    title="Growth into freed bandwidth",
+    caption="After the datagrams end: the time until the window of the first named flow reaches "
+    "each share of the bandwidth-delay product (the bottleneck's rate times its least "
+    "round trip), and the window's greatest growth from one round trip to the next until "
+    "then.",
     needs=("flows",),
     wants="a flow with name =, and datagrams of another name that end",
     chart=chart,

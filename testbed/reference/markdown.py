@@ -68,7 +68,7 @@ def sentence(text: str) -> str:
     text = " ".join(text.split())
     if not text:
         return ""
-    is_word = re.fullmatch("[a-z-]+[,;:.]?", text.split()[0])
+    is_word = re.fullmatch("[a-z'-]+[,;:.]?", text.split()[0])
     upper = text[0].upper() + text[1:] if is_word else text
     return upper if upper[-1] in ".!?" else f"{upper}."
 

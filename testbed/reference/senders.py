@@ -81,7 +81,7 @@ def recoveries() -> str:
     return page(
         "Recoveries",
         "A recovery decides what a sender retransmits after a loss, and when. A scenario names it"
-        " in `flow.recovery`. The default is `sack`.",
+        " in `flow.recovery`. The default is `linux` with the profile `linux`, otherwise `sack`.",
         *parts,
     )
 
