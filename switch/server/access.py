@@ -40,6 +40,11 @@ class Rights:
         if ANY not in self.roles and role not in self.roles:
             self._refuse(f"use role '{role}'", listed(self.roles))
 
+    def check_stream(self) -> None:
+        """Raises `TargetError` unless the client has a role, so that others cannot hold streams."""
+        if not self.roles:
+            self._refuse("open a stream", "a role")
+
     def check_read(self, role: str) -> None:
         """Raises `TargetError` unless the client may read. A client with a role may read without
         naming one.

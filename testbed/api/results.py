@@ -47,8 +47,8 @@ class Results:
 
     @property
     def queue(self) -> pl.LazyFrame:
-        """The queue's ledger: a row for each enqueue, dequeue, drop and mark. Rows are in time order
-        for each port, not across ports. Raises `LoadError` if no run recorded it.
+        """The queue's ledger: a row for each enqueue, dequeue, drop and mark. Each port's rows are
+        in time order; sort those of several. Raises `LoadError` if no run recorded it.
         """
         return self.table("queue")
 

@@ -152,7 +152,7 @@ def test_objects_limit_what_a_role_writes(connect: Connect, pushed: Client) -> N
 def test_a_reader_only_reads(connect: Connect, pushed: Client) -> None:
     reader = connect("reader")
     assert len(reader.read(p4r.Entity(table_entry=p4r.TableEntry()))) > 0
-    what = "certificate 'spiffe://lab/reader' may not use role '': expected none"
+    what = "certificate 'spiffe://lab/reader' may not open a stream: expected a role"
     assert refused(reader.arbitrate) == what
     stub = gnmi_grpc.gNMIStub(reader.channel)
     assert "may not read with gNMI" in refused(lambda: stub.Get(gnmi.GetRequest()))
@@ -182,6 +182,12 @@ def test_an_unlisted_certificate_may_nothing(
     ]
     for call in calls:
         assert refused(call).startswith(f"certificate '{shown}' may not ")
+
+
+def test_a_silent_stream_is_refused_without_a_role(connect: Connect, pushed: Client) -> None:
+    """64 of them would keep controllers out."""
+    said = "certificate 'unknown' may not open a stream: expected a role"
+    assert refused(lambda: connect("unknown").hear()) == said
 
 
 def test_gnmi_may_be_for_reading_alone(connect: Connect, pushed: Client) -> None:

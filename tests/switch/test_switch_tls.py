@@ -9,6 +9,7 @@ import pytest
 
 from narrows.controller.__main__ import main
 from tests.support.switch_command import P4INFO, PROGRAM, Running, start
+from tests.support.world import narrows
 from tests.switch.certificates import key_pair, needs_openssl
 
 __all__ = ["start"]
@@ -56,7 +57,15 @@ def test_clients_need_a_certificate(keys: Path, start: Callable[..., Running]) -
 
 
 def test_a_key_that_is_not_there_is_named(keys: Path) -> None:
-    from narrows.testbed.cli.main import main as narrows
+    from narrows.testbed.cli.main import main as command
 
     files = ["--grpc-server-cert", str(keys / "switch.pem"), "--grpc-server-key", "missing.key"]
-    assert narrows(["switch", "--no-p4", "--grpc-server-ssl", *files]) == 2
+    assert command(["switch", "--no-p4", "--grpc-server-ssl", *files]) == 2
+
+
+def test_a_key_of_another_certificate_is_refused(keys: Path) -> None:
+    files = ("--grpc-server-cert", keys / "switch.pem", "--grpc-server-key", keys / "client.key")
+    address = ("--grpc-server-addr", "127.0.0.1:0")
+    ran = narrows("switch", "--no-p4", "--grpc-server-ssl", *files, *address)
+    assert ran.returncode == 2
+    assert "expected a free address, and a certificate with its key" in ran.stderr

@@ -235,10 +235,15 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
     ) -> Iterator[p4r.StreamMessageResponse]:
         """Serves one controller's stream."""
+        rights = self.access.of(context)
+        try:
+            rights.check_stream()
+        except TargetError as error:
+            status.abort(context, error)
         with self._lock:
             self._streams += 1
             too_many = self._streams > STREAMS_MAX
-        controller = Controller(self.access.of(context))
+        controller = Controller(rights)
         try:
             if too_many:
                 message = f"expected at most {STREAMS_MAX} connected controllers"

@@ -80,7 +80,11 @@ def run(options: SwitchOptions) -> int:
         ports.close()
         if running is not None:
             running.stop()
-        raise InputError("--grpc-server-addr", [Problem("", str(error))]) from None
+        option, what = "--grpc-server-addr", str(error)
+        if tls is not None:
+            option += ", --grpc-server-cert or --grpc-server-key"
+            what += "; expected a free address, and a certificate with its key (PEM)"
+        raise InputError(option, [Problem("", what)]) from None
     privileges.become(user)
     server.start()
     stop = Stop()

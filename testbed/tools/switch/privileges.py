@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 import os
 import pwd
+import sys
 from collections.abc import Collection
 from enum import IntEnum
 
 from narrows.testbed.problems import InputError, Problem
 
+IS_LINUX = sys.platform == "linux"
 PR_CAPBSET_READ, PR_CAPBSET_DROP = 23, 24
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
@@ -49,6 +51,8 @@ def find_user(name: str | None) -> pwd.struct_passwd | None:
         user = pwd.getpwnam(name)
     except (KeyError, ValueError):
         raise InputError("--user", [Problem(name, "there is no such user")]) from None
+    if not IS_LINUX:
+        raise InputError("--user", [Problem(name, "expected Linux")])
     if user.pw_uid == 0:
         raise InputError("--user", [Problem(name, "expected a user without privileges")])
     if os.geteuid() not in (0, user.pw_uid):
@@ -60,6 +64,8 @@ def gain_no_more() -> None:
     """From now on no program that the process starts gains a privilege. Threads that start later
     inherit this.
     """
+    if not IS_LINUX:
+        return
     library = ctypes.CDLL(None, use_errno=True)
     library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     library.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
@@ -72,6 +78,8 @@ def gain_no_more() -> None:
 
 def keep(capabilities: Collection[Capability]) -> None:
     """Gives up all other capabilities of this thread. Raises `OSError`."""
+    if not IS_LINUX:
+        return
     library = ctypes.CDLL(None, use_errno=True)
     header = _Header(CAPABILITY_VERSION_3, 0)
     sets = (_Sets * WORDS)()
@@ -98,10 +106,14 @@ def needed(user: pwd.struct_passwd | None, tcp_port: int) -> set[Capability]:
 
 def become(user: pwd.struct_passwd | None) -> None:
     """Makes all threads the user's, without any capability. The C library tells the threads
-    (nptl(7)); a thread that leaves user 0 loses its capabilities.
+    (nptl(7)); a thread that leaves user 0 loses its capabilities. Raises `InputError`.
     """
     if user is not None and os.geteuid() == 0:
-        os.initgroups(user.pw_name, user.pw_gid)
-        os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
-        os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
+        try:
+            os.initgroups(user.pw_name, user.pw_gid)
+            os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
+            os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
+        except PermissionError:
+            what = "cannot become this user; expected root with CAP_SETUID and CAP_SETGID"
+            raise InputError("--user", [Problem(user.pw_name, what)]) from None
     keep(())
