@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from narrows.analysis.export import csv, csv_gz, flent, iperf3, pcapng
+from narrows.analysis.export import csv, csv_gz, flent, iperf3, pcapng, qlog
 from narrows.analysis.export.base import ExportError, Format, SampleError
 from narrows.analysis.load import Run, load
 
@@ -22,6 +22,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     pcapng.FORMAT,
     iperf3.FORMAT,
     flent.FORMAT,
+    qlog.FORMAT,
 )
 """Every format, in the order of the help text."""
 
