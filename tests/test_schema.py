@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
+from typing import get_type_hints
 
 import pytest
 
 from narrows import _engine
 from narrows.schema import generate
+from narrows.switch.server.target import Discipline, PortState
 from tests.support.world import ROOT
 
 STUB = ast.parse((ROOT / "narrows/_engine.pyi").read_text())
@@ -47,6 +50,18 @@ def test_the_stub_has_the_parameters_and_methods_of_the_module(name: str) -> Non
         if callable(getattr(built, method)):
             given = list(inspect.signature(getattr(built, method)).parameters)
             assert parameters(methods[method]) == given, method
+
+
+def test_a_ports_state_is_of_its_type() -> None:
+    port = {"port": 1, "rate_bps": 8_000_000, "queue": {"bytes": 9000}, "counts": "ip"}
+    config = {"switch": {"ports": [port], "timestamp_unit": "us"}}
+    state = _engine.Switch(json.dumps(config), 1).port_state(1)
+    types = get_type_hints(PortState)
+    assert set(state) == set(types)
+    for name, value in state.items():
+        if types[name] in (int, float):
+            assert type(value) is types[name], name
+    assert set(state["discipline"]) == set(get_type_hints(Discipline))
 
 
 def parameters(function: ast.FunctionDef) -> list[str]:

@@ -7,9 +7,10 @@ types entries and actions. Every method may raise `TargetError`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from narrows.schema import budgets
+from narrows.schema.flow import LengthBasis
 from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.schema.switch import (
     CloneSession,
@@ -48,6 +49,60 @@ class ProfileKey(TypedDict):
 
     profile: str
     id: int
+
+
+class Discipline(TypedDict):
+    """A port's queue discipline, with every parameter in base units."""
+
+    name: str
+    parameters: dict[str, float]
+
+
+class PortState(TypedDict):
+    """A port's settings and counters. Means are over the time since the start."""
+
+    port: int
+    rate_bps: int | None
+    """None: no limit."""
+    queue: QueueLimit
+    discipline: Discipline
+    counts: LengthBasis
+    enqueued: int
+    dequeued: int
+    drops: dict[str, int]
+    """Packets by reason, as are the marks."""
+    marks: dict[str, int]
+    transmitted: int
+    transmitted_bytes: int
+    received: int
+    received_bytes: int
+    waiting_packets: int
+    waiting_bytes: int
+    depth_max_packets: int
+    depth_max_bytes: int
+    depth_mean_packets: float | None
+    """None: the target does not keep it."""
+    depth_mean_bytes: float | None
+
+
+class TwoRateMeter(TypedDict):
+    """A two-rate three-color meter (RFC 2698)."""
+
+    cir: int
+    cburst: int
+    pir: int
+    pburst: int
+
+
+class SingleRateMeter(TypedDict):
+    """A single-rate three-color meter (RFC 2697)."""
+
+    cir: int
+    cburst: int
+    eburst: int
+
+
+MeterConfig = TwoRateMeter | SingleRateMeter
 
 
 class TargetError(Exception):
@@ -104,14 +159,8 @@ class Target(Protocol):
     def ports(self) -> list[int]:
         """Its ports' numbers, ascending."""
 
-    def port_state(self, port: int) -> dict[str, Any]:
-        """`port`, `rate_bps` (None: no limit), `queue` (`{"packets": n}`, `{"bytes": n}` or
-        `{"time_ps": n}`), `discipline` (`name`, `parameters` in base units), `counts`, `enqueued`,
-        `dequeued`, `drops` (packets by reason), `transmitted`, `transmitted_bytes`, `received`,
-        `received_bytes`, `waiting_packets`, `waiting_bytes`, `depth_max_packets`,
-        `depth_max_bytes`, `depth_mean_packets` and `depth_mean_bytes` (means over time since the
-        start).
-        """
+    def port_state(self, port: int) -> PortState:
+        """A port's settings and counters."""
 
     def set_rate(self, port: int, rate_bps: int) -> None:
         """Sets a port's rate from now on."""
@@ -176,13 +225,11 @@ class Target(Protocol):
     def write_counter(self, name: str, index: int, packets: int, octets: int) -> None:
         """Sets a cell."""
 
-    def configure_meter(self, name: str, index: int, config: dict[str, int] | None) -> None:
-        """Sets `cir`, `cburst`, `pir`, `pburst` of a cell, or `cir`, `cburst`, `eburst` for a
-        single rate; with None every packet is green.
-        """
+    def configure_meter(self, name: str, index: int, config: MeterConfig | None) -> None:
+        """Configures a cell; with None every packet is green."""
 
-    def configure_entry_meter(self, entry: TableEntry, config: dict[str, int] | None) -> None:
-        """Sets an entry's direct meter, as `set_meter` does for a cell."""
+    def configure_entry_meter(self, entry: TableEntry, config: MeterConfig | None) -> None:
+        """Sets an entry's direct meter, as `configure_meter` does for a cell."""
 
     def read_registers(self, name: str, first: int, count: int) -> list[str]:
         """The values of `count` register cells."""

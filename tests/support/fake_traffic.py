@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from narrows.schema.records import (
     DisciplineParameter,
@@ -16,7 +15,7 @@ from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.switch.server.gnmi.leaves import TrafficManager
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.serve import serve
-from narrows.switch.server.target import TargetError
+from narrows.switch.server.target import PortState, TargetError
 
 
 def parameter(
@@ -58,7 +57,7 @@ class FakeTraffic:
     REFUSED_BPS = 13
 
     def __init__(self, ports: tuple[int, ...] = (1, 2, 3)) -> None:
-        self.state: dict[int, dict[str, Any]] = {
+        self.state: dict[int, PortState] = {
             port: {
                 "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
                 "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
@@ -66,7 +65,7 @@ class FakeTraffic:
                 "discipline": {"name": "drop-tail", "parameters": {}},
                 "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
                 "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
-                "depth_max_bytes": 0,
+                "depth_max_bytes": 0, "depth_mean_packets": None, "depth_mean_bytes": None,
             }
             for port in ports
         }  # fmt: skip
@@ -74,10 +73,10 @@ class FakeTraffic:
     def ports(self) -> list[int]:
         return list(self.state)
 
-    def port_state(self, port: int) -> dict[str, Any]:
+    def port_state(self, port: int) -> PortState:
         if port not in self.state:
             raise TargetError("not-found", f"port {port}: there is no such port")
-        return dict(self.state[port])
+        return self.state[port].copy()
 
     def set_rate(self, port: int, rate_bps: int) -> None:
         if rate_bps == self.REFUSED_BPS:

@@ -11,18 +11,23 @@ scheduler has sequence 0, and its queue is named 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from narrows.schema.records import DisciplineParameter, DisciplineRecord, QueueReason
 from narrows.schema.switch import DisciplineConfig, QueueLimit
-from narrows.switch.server.target import TargetError
+from narrows.switch.server.target import PortState, TargetError
 
-PortState = Mapping[str, Any]
 Value = int | str | float
 PS_PER_US = 10**6
 EGRESS_PROGRAM = "egress-program"
+Number = Literal[
+    "port", "rate_bps", "enqueued", "dequeued", "transmitted", "transmitted_bytes", "received",
+    "received_bytes", "waiting_packets", "waiting_bytes", "depth_max_packets", "depth_max_bytes",
+    "depth_mean_packets", "depth_mean_bytes",
+]  # fmt: skip
+"""The numbers of a port's state."""
 
 
 class TrafficManager(Protocol):
@@ -31,7 +36,7 @@ class TrafficManager(Protocol):
     def ports(self) -> list[int]:
         """The numbers of its ports."""
 
-    def port_state(self, port: int) -> dict[str, Any]:
+    def port_state(self, port: int) -> PortState:
         """A port's settings and counters."""
 
     def set_rate(self, port: int, rate_bps: int) -> None:
@@ -145,9 +150,9 @@ def port_number(state: PortState) -> str:
     return str(state["port"])
 
 
-def count(key: str) -> Callable[[PortState], Value | None]:
-    """Reads a key of the port's state."""
-    return lambda state: state.get(key)
+def count(key: Number) -> Callable[[PortState], Value | None]:
+    """Reads a number of the port's state."""
+    return lambda state: state[key]
 
 
 def dropped(state: PortState) -> int:
@@ -157,8 +162,7 @@ def dropped(state: PortState) -> int:
 
 def queue_drops(state: PortState) -> int:
     """Packets dropped by the queue. Packets dropped in egress have already left it."""
-    counts: dict[str, int] = state["drops"]
-    return sum(count for reason, count in counts.items() if reason != EGRESS_PROGRAM)
+    return sum(count for reason, count in state["drops"].items() if reason != EGRESS_PROGRAM)
 
 
 def drops(reason: str) -> Callable[[PortState], Value | None]:
@@ -171,15 +175,15 @@ def marks(reason: str) -> Callable[[PortState], Value | None]:
     return lambda state: state["marks"].get(reason, 0)
 
 
-def limit(kind: str) -> Callable[[PortState], Value | None]:
+def limit(kind: str) -> Callable[[PortState], int | None]:
     """The queue's limit, if it is of this kind."""
-    return lambda state: state["queue"].get(kind)
+    return lambda state: cast("dict[str, int]", state["queue"]).get(kind)
 
 
 def limit_us(state: PortState) -> int | None:
     """The limit in microseconds, rounded down."""
-    time_ps = state["queue"].get("time_ps")
-    return None if time_ps is None else int(time_ps) // PS_PER_US
+    time_ps = limit("time_ps")(state)
+    return None if time_ps is None else time_ps // PS_PER_US
 
 
 def always(value: Value) -> Callable[[PortState], Value | None]:
@@ -234,7 +238,7 @@ def get_parameter(discipline: str, name: str) -> Callable[[PortState], Value | N
 
     def read(state: PortState) -> Value | None:
         in_force = state["discipline"]
-        value: float = in_force["parameters"].get(name)
+        value = in_force["parameters"].get(name)
         return value if in_force["name"] == discipline else None
 
     return read

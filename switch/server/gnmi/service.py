@@ -209,10 +209,11 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 done.append(write.port)
         except Exception:
             for port in dict.fromkeys(done):
-                self.target.set_queue_limit(port, before[port]["queue"])
-                self.target.set_discipline(port, before[port]["discipline"])
-                if before[port]["rate_bps"] is not None:
-                    self.target.set_rate(port, before[port]["rate_bps"])
+                state = before[port]
+                self.target.set_queue_limit(port, state["queue"])
+                self.target.set_discipline(port, {**state["discipline"]})
+                if state["rate_bps"] is not None:
+                    self.target.set_rate(port, state["rate_bps"])
             raise
 
     def Subscribe(  # noqa: N802

@@ -22,6 +22,7 @@ from narrows.switch.server.gnmi.leaves import (
     place,
     show,
 )
+from narrows.switch.server.target import PortState
 
 Wanted = Sequence[tuple[str, dict[str, str]]]
 """A requested path: names, and the keys given."""
@@ -183,7 +184,7 @@ def values(
     target: TrafficManager, found: Iterable[Found], keep: Callable[[Leaf], bool]
 ) -> Iterator[tuple[Found, Value]]:
     """The leaves with their values, without those that `keep` rejects or that have none."""
-    states = dict[int, dict[str, Any]]()
+    states = dict[int, PortState]()
     for one in found:
         if not keep(one.leaf):
             continue

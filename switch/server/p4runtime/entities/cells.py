@@ -5,7 +5,7 @@ from __future__ import annotations
 from finsy.proto import p4i, p4r
 
 from narrows.switch.server.p4runtime.info.convert import signed
-from narrows.switch.server.target import invalid
+from narrows.switch.server.target import MeterConfig, invalid
 
 
 def set_count(data: p4r.CounterData, unit: int, packets: int, octets: int) -> None:
@@ -25,7 +25,7 @@ def count_parts(data: p4r.CounterData, place: str) -> tuple[int, int]:
     )
 
 
-def meter_parts(config: p4r.MeterConfig, kind: int, place: str) -> dict[str, int]:
+def meter_parts(config: p4r.MeterConfig, kind: int, place: str) -> MeterConfig:
     """The target's rates and bursts. The P4Info selects two rates (RFC 2698, peak rate not below
     the committed one) or one (RFC 2697). Raises if a value is negative.
     """
@@ -44,6 +44,7 @@ def meter_parts(config: p4r.MeterConfig, kind: int, place: str) -> dict[str, int
     for name, what in unused.items():
         if parts[name]:
             raise invalid(f"{place}: {name} {parts[name]}: {what} does not use it")
-        if name != "eburst" or kind == p4i.MeterSpec.TWO_RATE_THREE_COLOR:
-            del parts[name]
-    return parts
+    cir, cburst, pir, pburst, eburst = parts.values()
+    if kind == p4i.MeterSpec.TWO_RATE_THREE_COLOR:
+        return {"cir": cir, "cburst": cburst, "pir": pir, "pburst": pburst}
+    return {"cir": cir, "cburst": cburst, "eburst": eburst}
