@@ -67,6 +67,9 @@ def add_command(commands: Any) -> None:
     add("--engine", choices=("native", "interpreter"), default="native",
         help="run the program as machine code (default) or interpreted; same results")  # fmt: skip
     add("--seed", type=int, default=1, help="seed of the program's random numbers (default: 1)")
+    add("--live", type=int, nargs="?", const=0, metavar="PORT",
+        help="a page for a browser on this machine, with queues, rates and sliders, at this TCP "
+        "port (any free one)")  # fmt: skip
     add("--log-console", action="store_true", help="log what happens to every packet")
     command.set_defaults(command=run)
 

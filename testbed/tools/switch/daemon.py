@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.tools.live.switch import view
 from narrows.testbed.tools.switch import live, privileges
 from narrows.testbed.tools.switch.ending import end_in_time
 from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
@@ -96,7 +97,8 @@ def run(options: SwitchOptions) -> int:
     daemon = Daemon(switch, service, ports, stop)
     try:
         if running is not None:
-            running.serve(service, stop)
+            with view(options.live, switch, address, LOG):
+                running.serve(service, stop)
             return 0
         if daemon.wait_to_begin(options.use_files or 0.0, options.after_controller):
             daemon.forward()

@@ -56,6 +56,8 @@ class SwitchOptions:
     engine: str
     seed: int
     log_console: bool
+    live: int | None
+    """The TCP port of the live view; 0 for any that is free, None for no view."""
 
     def check(self) -> None:
         """Raises `InputError` for options that contradict one another."""
@@ -91,7 +93,16 @@ class SwitchOptions:
         ):
             if given and is_live:
                 yield option, "is for pcap files; expected --use-files SECONDS"
+        yield from self._live_view_contradictions(bool(is_live))
         yield from self._tls_contradictions()
+
+    def _live_view_contradictions(self, is_live: bool) -> Iterator[tuple[str, str]]:
+        if self.live is None:
+            return
+        if not is_live:
+            yield "--live", "expected a live port; with pcap files time is virtual"
+        if self.grpc_server_ssl:
+            yield "--live", "expected no --grpc-server-ssl: the page is a controller in plaintext"
 
     def _tls_contradictions(self) -> Iterator[tuple[str, str]]:
         """Half of the options would start the server in plaintext, or open to any client."""
