@@ -33,6 +33,10 @@ READ_S = 1.0
 """For how long a read keeps writes waiting. Beyond it: writes may come between its responses."""
 GNMI_PATHS = 4096
 """Paths of a gNMI request. Beyond it: the request is refused with RESOURCE_EXHAUSTED."""
+GNMI_ELEMENTS = 64
+"""Elements and keys of a gNMI path; ours have 12 at most. Beyond it: the request is refused with
+RESOURCE_EXHAUSTED.
+"""
 GNMI_VALUES = 1 << 17
 """Leaves that the paths of a Get or of a Subscribe select; a switch of 510 ports has 94,350. Beyond
 it: the request is refused with RESOURCE_EXHAUSTED.

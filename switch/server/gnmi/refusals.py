@@ -45,6 +45,12 @@ def check_paths(count: int) -> None:
         too_many(f"{count} paths: expected at most {budgets.GNMI_PATHS}")
 
 
+def check_length(elements: int) -> None:
+    """Raises for a path of too many elements and keys, which would take minutes to compare."""
+    if elements > budgets.GNMI_ELEMENTS:
+        too_many(f"a path of {elements} elements: expected at most {budgets.GNMI_ELEMENTS}")
+
+
 def check_values(count: int) -> None:
     """Raises for paths that select too many values."""
     if count > budgets.GNMI_VALUES:

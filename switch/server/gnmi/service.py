@@ -29,6 +29,7 @@ from narrows.switch.server.gnmi.leaves import (
 )
 from narrows.switch.server.gnmi.refusals import (
     RefusedError,
+    check_length,
     check_paths,
     check_values,
     invalid,
@@ -316,7 +317,9 @@ def joined(prefix: gnmi.Path, path: gnmi.Path) -> Wanted:
             raise invalid("path.element: expected path.elem, which replaced it in gNMI 0.4.0")
         if part.origin not in ("", "openconfig"):
             raise invalid(f"path.origin is '{part.origin}': expected 'openconfig' or none")
+    check_length(len(prefix.elem) + len(path.elem))
     elems = [*prefix.elem, *path.elem]
+    check_length(sum(1 + len(elem.key) for elem in elems))
     # A module may qualify a name. Consecutive `...` count as one.
     wanted = [(elem.name.rpartition(":")[2], dict(elem.key)) for elem in elems]
     return [
