@@ -37,8 +37,12 @@ MADE = ("variants", "gallery", "papers")
 
 
 def section_pages(root: Path, patterns: tuple[str, ...]) -> list[str]:
-    """The pages of a section that are there, each once."""
-    found = (path for pattern in patterns for path in sorted(root.glob(pattern)))
+    """The pages of a section that are there, each once; those of a pattern by their names."""
+    found = (
+        path
+        for pattern in patterns
+        for path in sorted(root.glob(pattern), key=lambda path: path.with_suffix(""))
+    )
     return list(dict.fromkeys(path.relative_to(root).as_posix() for path in found))
 
 

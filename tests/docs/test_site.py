@@ -14,7 +14,7 @@ from narrows.testbed.scenario import sweep
 from narrows.testbed.site import __main__ as site
 from narrows.testbed.site.gallery import GALLERY, SOURCES, figure_page
 from narrows.testbed.site.links import anchors, rewritten, targets
-from narrows.testbed.site.nav import MADE, nav, pages
+from narrows.testbed.site.nav import MADE, nav, pages, section_pages
 from narrows.testbed.site.runs import Shown
 from narrows.testbed.site.variants import Validation, parts
 from tests.support.world import ROOT
@@ -36,6 +36,13 @@ def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
 def test_every_document_is_in_the_navigation() -> None:
     written = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")}
     assert written <= set(DOCUMENTS)
+
+
+def test_a_sections_pages_are_sorted_by_name(tmp_path: Path) -> None:
+    for name in ("reno-rbp", "reno", "vegas"):
+        (tmp_path / f"{name}.md").touch()
+    assert section_pages(tmp_path, ("reno.md", "*.md")) == ["reno.md", "reno-rbp.md", "vegas.md"]
+    assert section_pages(tmp_path, ("*.md",)) == ["reno.md", "reno-rbp.md", "vegas.md"]
 
 
 def test_a_page_is_in_the_navigation_once() -> None:
