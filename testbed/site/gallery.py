@@ -127,8 +127,8 @@ def write(directory: Path) -> None:
     grid = "\n\n".join(f'<div class="card" markdown>\n\n{card}\n\n</div>' for card in cards)
     text = page(
         "Gallery",
-        "Every figure that `narrows run` and `narrows report` draw. A figure's page has the scenario"
-        " of its runs, which were made when this site was built.",
+        "Every figure that `narrows run` and `narrows report` draw. A figure's page has the"
+        " scenario of its runs, which were made when this site was built.",
     )
     index = f'---\nhide: [toc]\n---\n{text}\n<div class="cards" markdown>\n\n{grid}\n\n</div>\n'
     (directory / "index.md").write_text(index, encoding="utf-8")
