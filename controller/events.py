@@ -15,8 +15,7 @@ from narrows.controller.drivers import TrafficManager
 from narrows.controller.state import TableEntry
 from narrows.schema.plan import EntryOperation, EventPlan
 from narrows.schema.switch import DisciplineConfig, QueueLimit
-
-PS_PER_S = 10**12
+from narrows.schema.units import PS_PER_S
 
 
 class Clock(Protocol):

@@ -7,8 +7,6 @@ unit. `load.COLUMNS` describes the tables.
 
 from narrows.analysis.metrics.base import (
     BOTTLENECK,
-    PS_PER_MS,
-    PS_PER_S,
     REVERSE,
     Floats,
     Ints,
@@ -52,6 +50,7 @@ from narrows.analysis.metrics.rates import (
     rise_time_s,
     throughput_bps,
 )
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 
 __all__ = [
     "BOTTLENECK",

@@ -11,18 +11,6 @@ import polars as pl
 if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary
 
-PS_PER_S: Final = 1_000_000_000_000
-
-
-"""Picoseconds in a second."""
-
-
-PS_PER_MS: Final = 1_000_000_000
-
-
-"""Picoseconds in a millisecond."""
-
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import PS_PER_S, Floats, end_s, follow
+from narrows.analysis.metrics.base import Floats, end_s, follow
+from narrows.schema.units import PS_PER_S
 
 
 def message_latencies_ms(run: Run) -> Floats:

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import PS_PER_S, end_s
+from narrows.analysis.metrics.base import end_s
+from narrows.schema.units import PS_PER_S
 
 
 def variation(values: npt.ArrayLike) -> float:

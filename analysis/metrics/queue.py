@@ -9,7 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import BOTTLENECK, PS_PER_MS, Floats, by_flow, follow
+from narrows.analysis.metrics.base import BOTTLENECK, Floats, by_flow, follow
+from narrows.schema.units import PS_PER_MS
 
 _ROUND_COLUMNS: Final = {
     "flow": pl.Int64,

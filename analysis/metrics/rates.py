@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import PS_PER_S, Floats, Ints, by_flow
+from narrows.analysis.metrics.base import Floats, Ints, by_flow
 from narrows.analysis.metrics.queue import bottleneck_ledger
-from narrows.schema.units import parse_duration, parse_rate
+from narrows.schema.units import PS_PER_S, parse_duration, parse_rate
 
 EGRESS_PROGRAM = "egress-program"
 """The reason for a drop by the P4 program's egress, after the queue."""

@@ -33,6 +33,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from narrows.schema.switch import QueueLimit
 
+PS_PER_NS = 1_000
+PS_PER_US = 1_000_000
+PS_PER_MS = 1_000_000_000
 PS_PER_S = 1_000_000_000_000
 
 PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "K": 10**3}

@@ -16,6 +16,7 @@ from narrows.controller.drivers import QueueState, drop_tail_only, kind_and_valu
 from narrows.controller.errors import DriverError
 from narrows.controller.matches import Exact
 from narrows.schema.switch import DisciplineConfig, QueueLimit
+from narrows.schema.units import PS_PER_S
 
 BPS_PER_UNIT = 1000
 """The shaper's `BPS` unit is kbit/s."""
@@ -23,7 +24,6 @@ MAX_RATE_UNITS = 2**32 - 1
 CHECK_SEQUENCE_BYTES = 4
 QUEUE = 0
 """The default queue, since p4/tna.p4 selects none."""
-PS_PER_S = 10**12
 SPEEDS = {
     10**9 * gigabits: f"BF_SPEED_{gigabits}G" for gigabits in (1, 10, 25, 40, 50, 100, 200, 400)
 }

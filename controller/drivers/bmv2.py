@@ -27,12 +27,12 @@ from thriftpy2.transport import TTransportException
 from narrows.controller.drivers import QueueState, drop_tail_only, kind_and_value
 from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit, QueueLimitPackets
+from narrows.schema.units import PS_PER_S
 
 THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift")
 TIMEOUT_MS = 3000
 MAX_DEPTH = 2**31 - 1
 MAX_RATE = 2**63 - 1
-PS_PER_S = 10**12
 
 
 class Bmv2Driver:

@@ -15,8 +15,7 @@ from finsy.gnmiclient import GNMIClientError
 from narrows.controller.drivers import QueueState, kind_and_value
 from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit
-
-PS_PER_US = 10**6
+from narrows.schema.units import PS_PER_US
 
 LIMITS = {
     "bytes": ("dedicated-buffer", 1),

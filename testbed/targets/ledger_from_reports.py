@@ -15,6 +15,7 @@ import polars as pl
 
 from narrows.controller.events import Done
 from narrows.schema.tables import TABLES
+from narrows.schema.units import PS_PER_NS, PS_PER_S
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from narrows.schema.summary import BottleneckSummary, LatenessSummary, Quantiles
 
 
-PS_PER_NS = 1000
-PS_PER_S = 10**12
 POLARS: dict[str, type[pl.DataType]] = {
     "int32": pl.Int32, "int64": pl.Int64, "text": pl.String, "bytes": pl.Binary,
 }  # fmt: skip

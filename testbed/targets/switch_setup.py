@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers import kind_and_value
-from narrows.controller.drivers.gnmi import PS_PER_US, GnmiDriver
+from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.errors import ControllerError, DriverError, LateError
 from narrows.controller.state import SwitchState
+from narrows.schema.units import PS_PER_US
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from narrows.controller.events import Done
+from narrows.schema.units import PS_PER_MS
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.tofino import reports
 
 MS = 10**6
-PS_PER_MS = 10**9
 
 
 def left(*packets: tuple[int, int]) -> pl.DataFrame:

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from narrows.schema.units import PS_PER_S
+
 SLOT_PS = 10 * 10**9
 """10 ms: pktgen's Lua waits in whole milliseconds."""
-PS_PER_S = 10**12
 UDP_IP_ETHERNET_BYTES = 8 + 20 + 14
 CHECK_SEQUENCE_BYTES = 4
 PREAMBLE_AND_GAP_BYTES = 20

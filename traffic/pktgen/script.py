@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from narrows.schema.units import PS_PER_MS
 from narrows.traffic.pktgen.profile import (
     PREAMBLE_AND_GAP_BYTES,
     Phase,
@@ -18,7 +19,6 @@ from narrows.traffic.pktgen.profile import (
     phases,
 )
 
-PS_PER_MS = 10**9
 FIRST_PERCENT = 0.01
 """Delay before the first phase; pktgen treats 0 as a default."""
 

@@ -17,10 +17,10 @@ from typing import Any, Literal, Protocol, cast
 
 from narrows.schema.records import DisciplineParameter, DisciplineRecord, QueueReason
 from narrows.schema.switch import DisciplineConfig, QueueLimit
+from narrows.schema.units import PS_PER_US
 from narrows.switch.server.target import PortState, TargetError
 
 Value = int | str | float
-PS_PER_US = 10**6
 EGRESS_PROGRAM = "egress-program"
 Number = Literal[
     "port", "rate_bps", "enqueued", "dequeued", "transmitted", "transmitted_bytes", "received",

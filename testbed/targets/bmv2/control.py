@@ -18,6 +18,7 @@ from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.errors import DriverError
 from narrows.controller.events import Controlled, Done, carry_out
 from narrows.controller.state import SwitchState
+from narrows.schema.units import PS_PER_NS
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
@@ -33,7 +34,6 @@ FLOWS = "NarrowsIngress.identify_flow.flow"
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 QUIET_S = 0.1
 DRAIN_S = 10.0
-PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from narrows.controller.events import Done
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.bmv2.clock import Clock
 from narrows.testbed.targets.bmv2.control import Counts, Shaped
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from narrows.schema.run import JsonObject
 
 
-PS_PER_S = 10**12
 SECOND_QUEUE = 128
 """Packets in bmv2's output buffer, which all ports share."""
 

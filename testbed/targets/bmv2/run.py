@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import engine
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 AHEAD_NS = 50_000_000
 FIRST_DEVICE = 1000
 """The kernel's hosts number their devices from 0."""
-PS_PER_S = 10**12
 
 
 def run(

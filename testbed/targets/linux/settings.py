@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.packets import TIMESTAMP_BYTES
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from narrows.schema.flow import FlowConfig
     from narrows.schema.plan import Plan
 
-
-PS_PER_MS = PS_PER_S // 1000
 
 SYSCTLS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",

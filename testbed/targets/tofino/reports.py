@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from narrows.controller.events import Done
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Summary
 
 STAMP_SPAN_NS = 1 << 48
-PS_PER_S = 10**12
 
 
 def on_run_clock(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:

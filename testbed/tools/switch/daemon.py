@@ -14,6 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from narrows.schema.units import PS_PER_NS
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.tools.live.switch import view
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from narrows.testbed.tools.switch.pcap import Ports
 
 LOG = logging.getLogger("narrows.switch")
-PS_PER_NS = 1000
 POLL_S = 0.02
 """Polling interval for controllers' packets while idle."""
 POLL_PACKETS = 32
