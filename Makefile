@@ -14,8 +14,11 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # rustup installs its programs here; shells opened before its installation lack the path.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
+LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate \
+	--constraint constraints.txt --custom-compile-command "make lock"
+
 .DEFAULT_GOAL := help
-.PHONY: fuzz soak help run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -77,8 +80,13 @@ reference: setup ## write docs/reference/ from the records of the code
 
 docs: setup ## build the site into site/, with pictures of real runs (results/site keeps these)
 	@$(VENV_PYTHON) -c 'import material' 2>/dev/null \
-	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt mkdocs-material
+	|| $(VENV_PYTHON) -m pip install --quiet --require-hashes -r requirements-docs.txt
 	@$(VENV_PYTHON) -m narrows.testbed.site
+
+lock: python ## write requirements-*.txt: the versions of constraints.txt with their files' hashes
+	@test -x target/lock/bin/uv || { $(PYTHON) -m venv target/lock && target/lock/bin/pip install -q uv; }
+	$(LOCK) --python-version 3.11 --extra dev --output-file requirements-dev.txt
+	$(LOCK) --python-version 3.11.5 --extra docs --output-file requirements-docs.txt
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check

@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 import venv
 from collections.abc import Sequence
 
@@ -25,7 +24,8 @@ VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
 """Packages tried as root; older distributions have no recent enough version."""
 STAMP = VENV / "engine.sha256"
-CONSTRAINTS = "constraints.txt"
+REQUIREMENTS = "requirements-dev.txt"
+"""The dependencies, each with its version and the hashes of its files (`make lock`)."""
 PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
 RUST_ROOMS = ("common", "queueing", "switch", "hosts", "traffic", "dpdk", "engine")
 BUILT_FROM = (".rs", ".toml", ".c")
@@ -96,13 +96,11 @@ def build_engine() -> None:
     built = any(ROOT.glob("narrows/_engine.*"))
     if built and STAMP.exists() and STAMP.read_text() == digest:
         return
-    python = str(VENV / "bin/python")
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        build_requires = tomllib.load(file)["build-system"]["requires"]
+    pip = [str(VENV / "bin/python"), "-m", "pip", "install"]
     print("setup: dependencies", flush=True)
-    run([python, "-m", "pip", "install", *build_requires])
+    run([*pip, "--require-hashes", "--requirement", REQUIREMENTS])
     print("setup: building the engine (a few minutes the first time)", flush=True)
-    run([python, "-m", "pip", "install", "--no-build-isolation", "--editable", f"{ROOT}[dev]"])
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
     STAMP.write_text(digest)
 
 
@@ -114,7 +112,7 @@ def compile_rooms() -> None:
 
 def source_digest() -> str:
     """SHA-256 of the names and contents of all sources of the extension."""
-    files = [ROOT / name for name in ("pyproject.toml", CONSTRAINTS, "Cargo.toml", "Cargo.lock")]
+    files = [ROOT / name for name in ("pyproject.toml", REQUIREMENTS, "Cargo.toml", "Cargo.lock")]
     for room in RUST_ROOMS:
         files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
     # The extension links to libdpdk if it is installed.
@@ -131,8 +129,8 @@ def environment() -> dict[str, str]:
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    # pip splits this variable at spaces, so a path with a space must be a URI.
-    found["PIP_CONSTRAINT"] = (ROOT / CONSTRAINTS).as_uri()
+    # The versions are those of our own file.
+    found.pop("PIP_CONSTRAINT", None)
     found.pop("CONDA_PREFIX", None)  # a second active environment confuses the build
     return found
 

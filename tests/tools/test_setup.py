@@ -83,7 +83,7 @@ def test_the_engine_is_stale_when_a_source_changed(
 ) -> None:
     for name in (
         "pyproject.toml",
-        "constraints.txt",
+        "requirements-dev.txt",
         "Cargo.toml",
         "Cargo.lock",
         "common/src/lib.rs",
