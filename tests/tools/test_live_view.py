@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -110,6 +111,15 @@ def test_a_refused_change_has_its_reason(switch: Switch) -> None:
 def test_a_wrong_change_is_refused(switch: Switch, body: object) -> None:
     code, _ = fetch(switch.server.address + "change", body, **{"X-Narrows": "1"})
     assert code == 400 and not switch.changes
+
+
+def test_a_change_without_end_is_not_kept(switch: Switch) -> None:
+    """The server answers after the first kilobyte of a body that never ends."""
+    port = int(switch.server.address.rsplit(":", 1)[1].strip("/"))
+    head = f"POST /change HTTP/1.1\r\nHost: localhost:{port}\r\nX-Narrows: 1\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Length: {10**12}\r\n\r\n{'x' * 2000}".encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 400")
 
 
 def test_other_sites_are_refused(switch: Switch) -> None:

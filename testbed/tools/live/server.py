@@ -115,10 +115,13 @@ class LiveServer:
         """Makes a change; answers with the reason where it is refused."""
         if HEADER not in request.headers:
             return JSONResponse({"error": f"expected the header {HEADER}"}, 403)
-        body = await request.body()
-        try:
+        body = b""
+        async for part in request.stream():
+            body += part
             if len(body) > MOST_BYTES:
-                raise ValueError("is too long")
+                # What is still to come is not read.
+                return JSONResponse({"error": "is too long"}, 400, {"connection": "close"})
+        try:
             change = Change.from_json(json.loads(body))
         except (ValueError, RecursionError) as error:
             return JSONResponse({"error": str(error)}, 400)
