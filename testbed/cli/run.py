@@ -138,7 +138,8 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
             where = f"{request.scenario}: {outcome.job.name}"
             print(plain(f"narrows: {where}: {outcome.message}"), file=sys.stderr)
     if says and (others := results.others):
-        what = f"{len(others)} runs of other points, which the figures leave out"
+        count = len(others)
+        what = f"{count} run{'s' * (count > 1)} of other points, which the figures leave out"
         print(f"note: {directory} has {what}")
     results.write_rows()
     if good and results.figures and not options.no_figures:
