@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +21,7 @@ from narrows.analysis.load import load
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.linux.namespaces import NAMESPACES, Plumbing, missing
 from narrows.testbed.tools.shell import addresses
+from narrows.testbed.tools.shell.connections import End, flow_number
 from narrows.testbed.tools.shell.options import ShellOptions
 from tests.support.live_switch import TCP_SHARE
 from tests.support.needs import programs, without
@@ -72,10 +73,12 @@ def nothing_left() -> Iterator[None]:
 
 
 def machine_state() -> set[str]:
-    found = {path.name for path in NAMESPACES.glob("narrows-*")}
-    found |= {path.name for path in Path("/sys/class/net").glob("nw*")}
+    """What shells make; other tests may have namespaces at the same time."""
+    found = {path.name for path in NAMESPACES.glob("narrows-*-program")}
+    for name in ("program", "far*"):
+        found |= {path.name for path in Path("/sys/class/net").glob(f"nw*-{name}")}
     routes = subprocess.run(["ip", "route"], capture_output=True, text=True, check=True).stdout
-    return found | set(routes.splitlines())
+    return found | {line for line in routes.splitlines() if line.startswith("198.18.")}
 
 
 def test_each_direction_has_its_own_settings() -> None:
@@ -171,7 +174,8 @@ def test_goodput_and_ledger_agree_with_the_rate(tmp_path: Path, direction: str) 
                "--out", tmp_path, "--server", "iperf3 -s",
                "--", "iperf3", "-c", "server", "-t", "3", "--json", *reverse)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    goodput = json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"]
+    received = json.loads(done.stdout)["end"]["sum_received"]
+    goodput = received["bits_per_second"]
     [run] = load(tmp_path / "shell")
     bottleneck = run.summary["bottleneck"]
     assert bottleneck["switch"] == {"up": "program", "down": "far"}[direction]
@@ -182,6 +186,16 @@ def test_goodput_and_ledger_agree_with_the_rate(tmp_path: Path, direction: str) 
     assert max(left["depth_packets"]) < 40
     # 40 packets of 1,500 bytes at 20 Mb/s.
     assert longest_ms <= 40 * 1500 * 8 / 20e3
+    # The ledger's rows and the kernel's connection have the same number.
+    flow = max(run.flows, key=lambda each: each["delivered_bytes"])
+    own = left.filter(pl.col("flow") == flow["id"])
+    dropped = ledger.filter((pl.col("flow") == flow["id"]) & (pl.col("event") == "drop"))
+    assert flow["delivered_bytes"] >= received["bytes"]
+    # Besides data the sender sends a SYN, a FIN, and few ACKs without data.
+    assert 0 <= len(own) + len(dropped) - flow["sent_segments"] <= 20
+    rows = run.table("flows").filter(pl.col("flow") == flow["id"]).collect()
+    assert rows["acked_bytes"].is_sorted() and rows["acked_bytes"][-1] == flow["delivered_bytes"]
+    assert flow["rtt_ms"] is not None and flow["rtt_ms"]["min"] >= 10
     with machine.figures():
         assert 0.85 * 20e6 * TCP_SHARE < goodput <= 1.01 * 20e6 * TCP_SHARE
         assert longest_ms > 20
@@ -302,3 +316,10 @@ def test_the_guard_does_nothing_after_a_good_end(tmp_path: Path) -> None:
     done = subprocess.run(guard, input=b"done", check=False, env=environment())
     assert done.returncode == 0 and (tmp_path / "run").exists()
     shutil.rmtree(tmp_path / "run")
+
+
+def test_a_flow_number_is_the_one_in_a_ledger() -> None:
+    far = End(IPv4Address("198.18.0.2"), 5201)
+    # Seen in the ledger of a run with two connections of iperf3.
+    for port, number in ((54_820, -2_065_329_201), (54_822, -2_023_667_807)):
+        assert flow_number(End(IPv4Address("198.18.0.1"), port), far) == number

@@ -46,12 +46,15 @@ class Engine:
         self._is_cancelled = True
         self._thread.join()
 
-    def wait_until_ready(self) -> None:
-        """Waits until packets pass. Raises the engine's error, or `KeyboardInterrupt`."""
-        while self._sockets.began_ns is None:
+    def wait_until_ready(self) -> int:
+        """Waits until packets pass. Returns when the clock began, by CLOCK_MONOTONIC_RAW in ns.
+        Raises the engine's error, or `KeyboardInterrupt`.
+        """
+        while (began_ns := self._sockets.began_ns) is None:
             interrupted()
             self.check()
             self._thread.join(POLL_S)
+        return began_ns
 
     def check(self) -> None:
         """Raises the error that ended the engine."""

@@ -66,6 +66,13 @@ class Ends:
         return {**environment, addresses.INSIDE: str(self.block)}
 
     @property
+    def sides(self) -> dict[str, tuple[Namespace | None, IPv4Address]]:
+        """The namespace and the address of each host, by the plan's names; None: this one."""
+        configs = [host["config"] for host in self.plan["hosts"]]
+        ips = {config["name"]: IPv4Address(config["ip"]) for config in configs}
+        return {PROGRAM: (self.program, ips[PROGRAM]), FAR: (self.far, ips[FAR])}
+
+    @property
     def namespaces(self) -> dict[str, Namespace]:
         """The namespaces by the plan's names."""
         found = {PROGRAM: self.program, FAR: self.far}

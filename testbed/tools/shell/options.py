@@ -30,7 +30,7 @@ FAR: Final = "far"
 """The hosts, and the switches that they are at."""
 LINK: Final[dict[Direction, tuple[str, str]]] = {"up": (PROGRAM, FAR), "down": (FAR, PROGRAM)}
 """The switches at the two ends of the link, the sending one first."""
-FIGURES: Final = ("queue_delay", "queue_length", "throughput", "drops_and_marks")
+FIGURES: Final = ("queue_delay", "queue_length", "throughput", "drops_and_marks", "cwnd", "rtt")
 ACCESS_RATE: Final = "100Gbps"
 """A host's own link must not be a second bottleneck."""
 HOURS: Final = 24

@@ -23,9 +23,10 @@ from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.linux import LINUX, checks
 from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.run import voided
-from narrows.testbed.tools.shell import network, processes, rootless
+from narrows.testbed.tools.shell import flows, network, processes, rootless
+from narrows.testbed.tools.shell.connections import Connections
 from narrows.testbed.tools.shell.engine import Engine
-from narrows.testbed.tools.shell.options import FIGURES, Direction, ShellOptions
+from narrows.testbed.tools.shell.options import FIGURES, LINK, Direction, ShellOptions
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan
@@ -68,8 +69,13 @@ def run(options: ShellOptions, environment: Mapping[str, str]) -> Ended:
     began = time.monotonic()
     try:
         partial.mkdir()
-        code, summary = behind_the_bottleneck(options, jobs["down"], partial, environment)
+        code, summary, connections = behind_the_bottleneck(
+            options, jobs["down"], partial, environment
+        )
         direction, summary = busier(summary)
+        senders = connections.of_side(LINK[direction][0])
+        flows.write(senders, partial)
+        summary = flows.described(summary, senders)
         write_summary(partial, summary)
         store(jobs[direction].record, summary, partial, final)
     except processes.ServerError as error:
@@ -101,9 +107,9 @@ def job_of(options: ShellOptions, direction: Direction) -> Job:
 
 def behind_the_bottleneck(
     options: ShellOptions, job: Job, out: Path, environment: Mapping[str, str]
-) -> tuple[int, Summary]:
-    """Makes the path, runs the program, and removes the path. Returns the program's exit code, and
-    the run's summary; the tables are in `out`.
+) -> tuple[int, Summary, Connections]:
+    """Makes the path, runs the program, and removes the path. Returns the program's exit code, the
+    run's summary, and its connections; the tables are in `out`.
     """
     plan: Plan = json.loads(job.plan)
     with ExitStack() as stack:
@@ -114,13 +120,15 @@ def behind_the_bottleneck(
             server = processes.Server(options.server_command, ends.far, log)
             stack.callback(server.stop)
             server.wait_until_ready()
+        connections = stack.enter_context(Connections(ends.sides))
         path = stack.enter_context(Engine(ends, out, job))
-        path.wait_until_ready()
+        connections.begin(path.wait_until_ready())
         pid = processes.start(ends.command(options.program), ends.inside(environment))
         code = processes.wait(pid, path.check)
         time.sleep(SETTLE_S)
+        connections.end()
         summary = path.end()
-        return code, voided(summary, checks.excesses(ends.namespaces))
+        return code, voided(summary, checks.excesses(ends.namespaces)), connections
 
 
 def busier(summary: Summary) -> tuple[Direction, Summary]:
