@@ -52,6 +52,12 @@ impl<P: QueuedPacket, S: Default> FlowQueues<P, S> {
         &mut self.flows[index as usize].state
     }
 
+    /// The same, to read.
+    #[inline]
+    pub fn state_of(&self, index: u32) -> &S {
+        &self.flows[index as usize].state
+    }
+
     /// What waits in a queue.
     #[inline]
     pub fn backlog_of(&self, index: u32) -> Backlog {

@@ -12,7 +12,6 @@ use crate::outcomes::{DropReason, Outcomes, Reason};
 use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::record::{Parameter, Parameters, Record, Unit};
 use narrows_common::Time;
-use std::collections::VecDeque;
 
 /// The discipline's entry in the list.
 pub const RECORD: Record = Record {
@@ -90,14 +89,24 @@ struct Share {
     /// Bytes that it may still send in its turn.
     credit: i64,
     list: List,
+    /// The queue after it in its list.
+    next: Option<u32>,
+}
+
+/// The first and the last queue of a list, in the order of their turns. They are linked by their
+/// shares, which the scheduler reads anyhow.
+#[derive(Debug, Default)]
+struct Turns {
+    first: Option<u32>,
+    last: u32,
 }
 
 /// An FQ-CoDel queue.
 #[derive(Debug)]
 pub struct FqCoDel<P> {
     flows: FlowQueues<P, Share>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: Turns,
+    old: Turns,
     law: Law,
     overlimit: DropReason,
     quantum: i64,
@@ -109,8 +118,8 @@ impl<P: QueuedPacket> FqCoDel<P> {
     pub(super) fn new(setup: &Setup) -> Self {
         let mut queue = FqCoDel {
             flows: FlowQueues::new(setup.randomness.clone()),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            new: Turns::default(),
+            old: Turns::default(),
             law: Law::new(setup),
             overlimit: setup.drop_reason(1),
             quantum: 0,
@@ -126,22 +135,27 @@ impl<P: QueuedPacket> FqCoDel<P> {
         let index = self.flows.index_of(&packet.packet);
         let share = self.flows.push(index, packet);
         if share.list == List::None {
-            (share.list, share.credit) = (List::New, self.quantum);
-            self.new.push_back(index);
+            share.credit = self.quantum;
+            self.enter(List::New, index);
         }
     }
 
     /// The port had nothing to send: no flow has a queue, and each that comes is new.
     fn retire_all(&mut self) {
-        for index in self.new.drain(..).chain(self.old.drain(..)) {
-            self.flows.state(index).list = List::None;
+        for mut first in [self.new.first.take(), self.old.first.take()] {
+            while let Some(index) = first {
+                let share = self.flows.state(index);
+                (share.list, first) = (List::None, share.next);
+            }
         }
     }
 
     /// Drops from the head of the queue with the most bytes.
     #[cold]
     fn drop_from_the_fattest(&mut self, out: &mut Outcomes<P>) {
-        let waiting = self.new.iter().chain(&self.old).copied();
+        let after = |&index: &u32| self.flows.state_of(index).next;
+        let of = |turns: &Turns| std::iter::successors(turns.first, after);
+        let waiting = of(&self.new).chain(of(&self.old));
         let Some(fattest) = self.flows.longest(waiting) else { return };
         let (half, mut dropped) = (self.flows.backlog_of(fattest).bytes.get() / 2, 0);
         for _ in 0..self.drop_batch {
@@ -158,7 +172,7 @@ impl<P: QueuedPacket> FqCoDel<P> {
     #[inline]
     fn turn(&mut self) -> Option<u32> {
         loop {
-            let index = *self.new.front().or(self.old.front())?;
+            let index = self.new.first.or(self.old.first)?;
             let share = self.flows.state(index);
             if share.credit > 0 {
                 return Some(index);
@@ -172,13 +186,24 @@ impl<P: QueuedPacket> FqCoDel<P> {
     #[inline]
     fn leave_turn(&mut self, index: u32, goes_on: bool) {
         let share = self.flows.state(index);
-        match share.list {
-            List::New => self.new.pop_front(),
-            _ => self.old.pop_front(),
-        };
-        share.list = if goes_on { List::Old } else { List::None };
+        let turns = if share.list == List::New { &mut self.new } else { &mut self.old };
+        turns.first = share.next;
+        share.list = List::None;
         if goes_on {
-            self.old.push_back(index);
+            self.enter(List::Old, index);
+        }
+    }
+
+    /// Puts a queue at the end of a list.
+    #[inline]
+    fn enter(&mut self, list: List, index: u32) {
+        let share = self.flows.state(index);
+        (share.list, share.next) = (list, None);
+        let turns = if list == List::New { &mut self.new } else { &mut self.old };
+        let last = std::mem::replace(&mut turns.last, index);
+        match turns.first {
+            Some(_) => self.flows.state(last).next = Some(index),
+            None => turns.first = Some(index),
         }
     }
 }
@@ -202,15 +227,16 @@ impl<P: QueuedPacket> QueueDiscipline<P> for FqCoDel<P> {
         loop {
             let index = self.turn()?;
             let law = &self.law;
-            let Flow { fifo, state: Share { control, credit, list } } = self.flows.get(index);
+            let Flow { fifo, state: Share { control, credit, list, .. } } = self.flows.get(index);
             let before = fifo.backlog();
             control.drop_due(law, fifo, now, out);
             if let Some(head) = fifo.front() {
                 let length = head.label.length;
                 *credit -= length.get() as i64;
                 let left = fifo.backlog().without(length);
+                let packet = fifo.pop();
                 self.flows.has_left(before, left);
-                return self.flows.get(index).fifo.pop();
+                return packet;
             }
             // A new queue that is empty passes once behind the old ones: section 4.2.
             let goes_on = *list == List::New;
@@ -237,8 +263,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for FqCoDel<P> {
         self.quantum = parameters.get("quantum") as i64;
         self.drop_batch = parameters.get("drop-batch") as u64;
         if let Some(waiting) = self.flows.resize(parameters.get("flows") as usize) {
-            self.new.clear();
-            self.old.clear();
+            (self.new, self.old) = (Turns::default(), Turns::default());
             waiting.into_iter().for_each(|packet| self.store(packet));
         }
     }
