@@ -84,6 +84,8 @@ def run(options: argparse.Namespace) -> int:
     except ShellError as error:
         print(f"narrows shell: {plain(str(error))}", file=sys.stderr)
         return FAILED
+    if ended.note:
+        print(f"narrows shell: note: {plain(ended.note)}", file=sys.stderr)
     show(ended.results, request)
     return ended.code
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from typing import NoReturn
 
 import polars as pl
 import pytest
@@ -20,7 +22,7 @@ import pytest
 from narrows.analysis.load import load
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.linux.namespaces import NAMESPACES, Plumbing, missing
-from narrows.testbed.tools.shell import addresses
+from narrows.testbed.tools.shell import addresses, connections
 from narrows.testbed.tools.shell.connections import End, flow_number
 from narrows.testbed.tools.shell.options import ShellOptions
 from tests.support.live_switch import TCP_SHARE
@@ -323,3 +325,15 @@ def test_a_flow_number_is_the_one_in_a_ledger() -> None:
     # Seen in the ledger of a run with two connections of iperf3.
     for port, number in ((54_820, -2_065_329_201), (54_822, -2_023_667_807)):
         assert flow_number(End(IPv4Address("198.18.0.1"), port), far) == number
+
+
+def test_a_kernel_without_descriptions_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOENT, "No such file or directory", "sock_diag")
+
+    monkeypatch.setattr(connections, "dumped", refuse)
+    with connections.Connections({"far": (None, IPv4Address("127.0.0.1"))}) as watched:
+        watched.begin(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+        watched.end()
+        assert watched.problem.endswith("describes no connections (No such file or directory)")
+        assert watched.of_side("far") == []

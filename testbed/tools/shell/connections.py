@@ -101,6 +101,8 @@ class Connections:
     def __init__(self, sides: Mapping[str, tuple[Namespace | None, IPv4Address]]) -> None:
         self.senders = dict[tuple[str, End, End], Sender]()
         """By side and ends."""
+        self.problem = ""
+        """Why the kernel described no more; empty if it did to the end."""
         self._sides = sides
         self._stack = ExitStack()
         self._is_over = threading.Event()
@@ -144,9 +146,13 @@ class Connections:
         return self._stack.enter_context(inside.call(opened) if inside else opened())
 
     def _watch(self) -> None:
-        while not self._is_over.wait(INTERVAL_S):
+        try:
+            while not self._is_over.wait(INTERVAL_S):
+                self._sample()
             self._sample()
-        self._sample()
+        except OSError as error:
+            # Kernels may lack the module inet_diag.
+            self.problem = f"the kernel describes no connections ({error.strerror})"
 
     def _sample(self) -> None:
         for side in self._sides:

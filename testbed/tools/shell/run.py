@@ -51,6 +51,8 @@ class Ended:
     code: int
     """Its exit code."""
     results: Results
+    note: str
+    """What the run lacks; empty if nothing."""
 
 
 def run(options: ShellOptions, environment: Mapping[str, str]) -> Ended:
@@ -89,7 +91,8 @@ def run(options: ShellOptions, environment: Mapping[str, str]) -> Ended:
     wall_s = time.monotonic() - began
     outcome = Outcome(jobs[direction], "failed" if reason else "done", reason, summary, wall_s)
     write_host(final.parent, [outcome])
-    return Ended(code, Results(options.title, final.parent, [outcome], list(FIGURES)))
+    results = Results(options.title, final.parent, [outcome], list(FIGURES))
+    return Ended(code, results, connections.problem)
 
 
 def job_of(options: ShellOptions, direction: Direction) -> Job:
