@@ -42,9 +42,7 @@ impl Eal {
     /// # Errors
     /// [`Error::Absent`], [`Error::Started`], or the reason why EAL does not start.
     pub fn start(config: &EalConfig) -> Result<Eal, Error> {
-        if !crate::AVAILABLE {
-            return Err(Error::Absent);
-        }
+        sys::ready().map_err(Error::Absent)?;
         let _guard = START.lock().unwrap_or_else(PoisonError::into_inner);
         match STARTED.get() {
             Some(running) if running == config => return Ok(Eal(())),
@@ -71,11 +69,9 @@ impl Eal {
         Ok(Eal(()))
     }
 
-    /// libdpdk's version; `None` if this was built without it.
+    /// libdpdk's version; `None` if it cannot be loaded.
     pub fn version() -> Option<String> {
-        if !crate::AVAILABLE {
-            return None;
-        }
+        sys::ready().ok()?;
         // SAFETY: a constant C string.
         let text = unsafe { core::ffi::CStr::from_ptr(sys::nrw_version()) };
         Some(text.to_string_lossy().into_owned())

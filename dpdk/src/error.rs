@@ -5,9 +5,9 @@ use thiserror::Error;
 /// Why DPDK did not do what was requested.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Built on a machine without libdpdk.
-    #[error("libdpdk was not there when this was built (narrows doctor says how to get it)")]
-    Absent,
+    /// libdpdk cannot be loaded.
+    #[error("{0} (narrows doctor says how to get it)")]
+    Absent(&'static str),
     /// EAL can be started once per process.
     #[error("DPDK has been started in this process with other options")]
     Started,

@@ -2,8 +2,9 @@
 //! device string, and the time-stamp counter's [`Clock`].
 //!
 //! The only crate with `unsafe` besides the JIT's border, and one of the few that may read a clock.
-//! `shim/shim.c` wraps DPDK's inline functions. Without libdpdk at build time everything compiles,
-//! and [`Eal::start`] returns [`Error::Absent`]. Tested with Debian's 22.11.
+//! `shim/shim.c` wraps DPDK's inline functions; it is a shared library that is embedded, and loaded
+//! at run time with libdpdk. Without libdpdk then, or at build time, [`Eal::start`] returns
+//! [`Error::Absent`]. Tested with Debian's 22.11.
 //!
 //! EAL starts once per process and stays until its end. With `--in-memory` it leaves no file
 //! behind, however the process ends, and pointers into its memory stay valid.
@@ -12,6 +13,7 @@ mod clock;
 mod eal;
 mod error;
 mod idle;
+mod load;
 mod mbuf;
 mod port;
 mod sys;
@@ -23,8 +25,10 @@ pub use idle::{Idle, IdleKind, Standing};
 pub use mbuf::{Mbuf, Mempool};
 pub use port::{Offloads, Port, PortCounts, Queue};
 
-/// True if this build found libdpdk.
-pub const AVAILABLE: bool = cfg!(has_dpdk);
+/// True if libdpdk can be loaded.
+pub fn is_available() -> bool {
+    sys::ready().is_ok()
+}
 
 /// The most packets of a burst.
 pub const BURST: usize = 32;

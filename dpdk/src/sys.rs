@@ -1,7 +1,12 @@
-//! The shim's functions (`shim/shim.c`). Without libdpdk the same names exist but can't be reached,
-//! because every path to them starts with a [`crate::Eal`], which can't be created then.
+//! The shim's functions (`shim/shim.c`), found in the shared library that `load` loads. Every path to
+//! them starts with a [`crate::Eal`], which exists only when that has succeeded.
 
 use core::ffi::{c_char, c_int, c_uint};
+use std::sync::OnceLock;
+
+use libloading::os::unix::Library;
+
+use crate::load;
 
 /// `struct rte_mbuf`.
 #[repr(C)]
@@ -19,20 +24,51 @@ pub(crate) type LogLine = extern "C" fn(*const c_char, usize);
 
 macro_rules! shim {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $returns:ty)?;)*) => {
-        #[cfg(has_dpdk)]
-        unsafe extern "C" {
-            $(pub(crate) fn $name($($argument: $kind),*) $(-> $returns)?;)*
+        struct Functions {
+            $($name: unsafe extern "C" fn($($kind),*) $(-> $returns)?,)*
         }
-        #[cfg(not(has_dpdk))]
-        mod absent {
-            use super::*;
-            $(pub(crate) unsafe fn $name($(_: $kind),*) $(-> $returns)? {
-                unreachable!("built without libdpdk")
-            })*
+
+        impl Functions {
+            fn of(library: &Library) -> Result<Functions, libloading::Error> {
+                // SAFETY: the shim defines each of these with this type. It is never unloaded.
+                unsafe {
+                    Ok(Functions { $($name: *library.get(stringify!($name).as_bytes())?,)* })
+                }
+            }
         }
-        #[cfg(not(has_dpdk))]
-        pub(crate) use absent::*;
+
+        $(
+            #[inline]
+            pub(crate) unsafe fn $name($($argument: $kind),*) $(-> $returns)? {
+                // SAFETY: the caller's.
+                unsafe { (functions().$name)($($argument),*) }
+            }
+        )*
     };
+}
+
+static FUNCTIONS: OnceLock<Result<Functions, String>> = OnceLock::new();
+
+/// Loads libdpdk at the first call.
+///
+/// # Errors
+/// Why it cannot be loaded.
+pub(crate) fn ready() -> Result<(), &'static str> {
+    let found = FUNCTIONS.get_or_init(|| {
+        let library = load::shim()?;
+        let functions = Functions::of(&library).map_err(|error| error.to_string());
+        core::mem::forget(library);
+        functions
+    });
+    found.as_ref().map(|_| ()).map_err(String::as_str)
+}
+
+#[inline]
+fn functions() -> &'static Functions {
+    match FUNCTIONS.get() {
+        Some(Ok(functions)) => functions,
+        _ => unreachable!("an Eal exists only when the shim is loaded"),
+    }
 }
 
 shim! {

@@ -7,7 +7,7 @@ mod rings;
 
 use std::time::Instant;
 
-use narrows_dpdk::{AVAILABLE, BURST, Mbuf, Mempool, Port};
+use narrows_dpdk::{BURST, Mbuf, Mempool, Port, is_available};
 use narrows_engine::real_time::DataPath;
 
 use rings::{Rings, Tunnel, filled};
@@ -38,7 +38,7 @@ fn hoard(pool: &Mempool) -> Vec<Mbuf> {
 }
 
 fn main() {
-    if !AVAILABLE {
+    if !is_available() {
         println!("left out: libdpdk was not there when this was built");
         return;
     }

@@ -20,7 +20,7 @@ use std::time::{Duration as Wait, Instant};
 use common::{OUT, flow, frame, port, routes};
 use narrows_common::Duration;
 use narrows_dpdk::{
-    AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
+    BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port, is_available,
 };
 use narrows_engine::real_time::{DataPath, SwitchNode, Wire};
 use narrows_queueing::QueueLimit;
@@ -187,7 +187,7 @@ fn main() {
         println!("expected plain, switch or feed, and a frame's bytes");
         return;
     };
-    if !AVAILABLE {
+    if !is_available() {
         println!("left out: libdpdk was not there when this was built");
         return;
     }

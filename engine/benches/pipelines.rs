@@ -17,7 +17,9 @@ use std::thread;
 
 use common::{CLIENT, OUT, SERVER, checksum, flow, frame, port, routes};
 use narrows_common::Duration;
-use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
+use narrows_dpdk::{
+    BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start, is_available,
+};
 use narrows_engine::real_time::{DataPath, SwitchNode, Wire, inter_core_rings};
 use narrows_queueing::{PortConfig, QueueLimit};
 use rates::Rates;
@@ -119,7 +121,7 @@ fn main() {
         println!("expected 1 or 2 workers, a frame's bytes, and across or back");
         return;
     };
-    if !AVAILABLE {
+    if !is_available() {
         println!("left out: libdpdk was not there when this was built");
         return;
     }

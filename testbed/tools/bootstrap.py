@@ -115,7 +115,7 @@ def source_digest() -> str:
     files = [ROOT / name for name in ("pyproject.toml", REQUIREMENTS, "Cargo.toml", "Cargo.lock")]
     for room in RUST_ROOMS:
         files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
-    # The extension links to libdpdk if it is installed.
+    # The extension has a shim for libdpdk if it is installed.
     digest = hashlib.sha256((needs.dpdk() or "").encode())
     for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT)}\0".encode())

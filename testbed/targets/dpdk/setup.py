@@ -133,7 +133,7 @@ def missing() -> list[str]:
     from narrows.testbed import engine
 
     if engine.dpdk_version() is None:
-        return ["the engine was built without libdpdk; narrows doctor shows the remedy"]
+        return ["libdpdk cannot be loaded; narrows doctor shows the remedy"]
     return []
 
 
