@@ -171,7 +171,7 @@ def connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        problem = Problem("", "needs Dask: .venv/bin/pip install distributed")
+        problem = Problem("", "needs Dask: pip install 'narrows[cluster]'")
         raise InputError("--scheduler", [problem]) from None
     if not re.fullmatch(r"(\w+://)?[^/]+:\d+", address):
         raise InputError("--scheduler", [Problem(address, "expected tcp://HOST:PORT")])

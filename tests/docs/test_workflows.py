@@ -40,6 +40,14 @@ def steps(key: str) -> Iterator[tuple[str, str]]:
             yield from ((name, step[key]) for step in job["steps"] if key in step)
 
 
+def runners(job: dict[str, Any]) -> set[str]:
+    """The machines of a job; a matrix has them as `runner`."""
+    if job["runs-on"] != "${{ matrix.runner }}":
+        return {job["runs-on"]}
+    matrix = job["strategy"]["matrix"]
+    return {*matrix.get("runner", []), *(entry["runner"] for entry in matrix.get("include", []))}
+
+
 @pytest.mark.parametrize("flow", WORKFLOWS)
 def test_a_workflow_has_events_and_least_permissions(flow: str) -> None:
     found = WORKFLOWS[flow]
@@ -49,7 +57,7 @@ def test_a_workflow_has_events_and_least_permissions(flow: str) -> None:
 
 @pytest.mark.parametrize(("flow", "name", "job"), JOBS)
 def test_a_jobs_needs_and_steps_exist(flow: str, name: str, job: dict[str, Any]) -> None:
-    assert job["runs-on"] == "ubuntu-24.04"
+    assert runners(job) <= {"ubuntu-24.04", "ubuntu-24.04-arm"}
     assert "needs" not in job or job["needs"] in WORKFLOWS[flow]["jobs"]
     assert all(("uses" in step) != ("run" in step) for step in job["steps"]), name
     known = {step["id"] for step in job["steps"] if "id" in step}
@@ -65,7 +73,8 @@ def test_an_expression_names_a_context(flow: str) -> None:
 
 @pytest.mark.parametrize(("flow", "action"), sorted(set(steps("uses"))))
 def test_an_action_has_a_major_version(flow: str, action: str) -> None:
-    assert re.fullmatch(r"actions/[a-z-]+@v\d+", action), flow
+    # PyPI's own action for trusted publishing has a branch for each major version.
+    assert re.fullmatch(r"actions/[a-z-]+@v\d+|pypa/gh-action-pypi-publish@release/v\d+", action)
 
 
 @pytest.mark.parametrize(("flow", "script"), sorted(set(steps("run"))))
@@ -113,3 +122,19 @@ def test_make_docs_and_the_site_module_are_the_same() -> None:
         ["make", "-n", "docs"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "-m narrows.testbed.site" in ran.stdout.splitlines()[-1]
+
+
+def test_only_publishing_jobs_may_write() -> None:
+    """With a tag only, and to PyPI without a token."""
+    publish = WORKFLOWS["wheels.yml"]["jobs"]["publish"]
+    assert publish["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    assert publish["permissions"] == {"id-token": "write"} and publish["needs"] == "test"
+    others = [job for name, job in WORKFLOWS["wheels.yml"]["jobs"].items() if name != "publish"]
+    assert not any("permissions" in job for job in others)
+
+
+def test_the_shims_script_has_the_libraries_of_the_build() -> None:
+    script = (ROOT / "dpdk/shim/build.sh").read_text(encoding="utf-8")
+    build = (ROOT / "dpdk/build.rs").read_text(encoding="utf-8")
+    [libraries] = re.findall(r"LIBRARIES: \[&str; \d+\] =\s*\[(.*?)\];", build, re.S)
+    assert set(re.findall(r"\s-l(\w+)", script)) == set(re.findall(r'"(\w+)"', libraries))
