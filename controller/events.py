@@ -51,7 +51,7 @@ class EntryWriter(Protocol):
 
 
 @dataclass(frozen=True)
-class Controlled:
+class ManagedSwitch:
     """The two interfaces of a switch: its tables and its traffic manager's driver."""
 
     client: EntryWriter
@@ -70,7 +70,7 @@ class Done:
 
 
 async def carry_out(
-    events: Iterable[EventPlan], switches: Mapping[str, Controlled], clock: Clock
+    events: Iterable[EventPlan], switches: Mapping[str, ManagedSwitch], clock: Clock
 ) -> list[Done]:
     """Runs events in order of time; events at equal times run in the given order.
 
@@ -88,7 +88,7 @@ async def carry_out(
 
 
 async def carry_out_one(
-    event: EventPlan, target: Controlled
+    event: EventPlan, target: ManagedSwitch
 ) -> int | QueueLimit | DisciplineConfig | None:
     """Runs one event now. Raises `ValueError` if the event sets nothing."""
     match event:

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
+from narrows.schema.flow import LengthBasis
 from narrows.testbed.scenario.discipline import Discipline
 from narrows.testbed.scenario.values import (
-    Counts,
     Duration,
     Every,
     Model,
@@ -64,7 +64,7 @@ class Port(PortStages):
     """The queue discipline: a name from `narrows list disciplines`, or a table such as `{ name =
     "codel", target = "5ms" }`.
     """
-    counts: Counts = "frame"
+    counts: LengthBasis = "frame"
     """The packet length that counts against the rate and a limit in bytes: the IP length, the
     Ethernet frame without check sequence, or the wire length (check sequence, padding to 64 B,
     preamble and gap: 24 B more).
@@ -96,7 +96,7 @@ class Access(Model):
     """
     queue: Queue = units.Queue("packets", Fraction(1000))
     """The DropTail limit of the queue at each end, in packets."""
-    counts: Counts = "frame"
+    counts: LengthBasis = "frame"
     """What counts against the rate, in the words of the bottleneck's key."""
     reconstruct_acks: bool | Literal["adaptive"] = False
     """ACK reconstruction (ns-2's AckRecons) after an ACK-filtering queue. ACKs of more than two

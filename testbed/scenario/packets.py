@@ -8,11 +8,10 @@ from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
 
 if TYPE_CHECKING:
-    from narrows.schema.flow import FlowConfig
+    from narrows.schema.flow import FlowConfig, LengthBasis
     from narrows.schema.profile import ProfileRecord
     from narrows.testbed.scenario.flows import Flow
     from narrows.testbed.scenario.schema import Scenario
-    from narrows.testbed.scenario.values import Counts
 
 TIMESTAMP_BYTES = 12
 """Bytes of the timestamps option with padding (RFC 7323 appendix A), which reduce the payload of a
@@ -61,7 +60,7 @@ def ip_bytes(scenario: Scenario, flow: Flow) -> int:
     return payload + IP_BYTES + TCP_BYTES + (TIMESTAMP_BYTES if stamped else 0)
 
 
-def full_packet_bytes(scenario: Scenario, counts: Counts) -> int:
+def full_packet_bytes(scenario: Scenario, counts: LengthBasis) -> int:
     """The largest full packet of all flows, in the bytes that count."""
     return COUNTED_BYTES[counts] + max(ip_bytes(scenario, flow) for flow in scenario.flow)
 

@@ -11,7 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -152,7 +152,6 @@ Window = Annotated[
     _text("window", "200packets"),
 ]
 Probability = Annotated[float, BeforeValidator(units.parse_share), Field(ge=0, lt=1), _share("1%")]
-Counts = Literal["ip", "frame", "wire"]
 Name = Annotated[
     str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _", "s1")
 ]

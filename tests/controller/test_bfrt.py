@@ -16,7 +16,7 @@ from narrows.controller.bfrt.client import BfrtClient, BfrtError, Change
 from narrows.controller.bfrt.switch import BfrtSwitch
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.errors import DriverError
-from narrows.controller.events import Controlled, WallClock, carry_out
+from narrows.controller.events import ManagedSwitch, WallClock, carry_out
 from narrows.controller.matches import Lpm
 from narrows.controller.objects import CloneSession, Count, MulticastGroup, RegisterCell, Replica
 from narrows.controller.state import SwitchState
@@ -319,7 +319,7 @@ def test_a_scenarios_events_reach_the_switch(switch: FakeSwitch) -> None:
     ]
 
     async def task(client: BfrtClient, switch: FakeSwitch) -> None:
-        tofino = Controlled(BfrtSwitch(client, PACKET_BYTES), BfrtDriver(client, PACKET_BYTES))
+        tofino = ManagedSwitch(BfrtSwitch(client, PACKET_BYTES), BfrtDriver(client, PACKET_BYTES))
         done = await carry_out(events, {"s1": tofino}, WallClock())
         assert [one.in_force for one in done] == [2_000_000, {"packets": 50}, None]
 

@@ -19,7 +19,7 @@ from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.entities import cell_entity, entry_entity, entry_read, session_entity
 from narrows.controller.errors import DriverError
-from narrows.controller.events import Controlled, carry_out
+from narrows.controller.events import ManagedSwitch, carry_out
 from narrows.controller.matches import Exact, Lpm, Range, Ternary
 from narrows.controller.objects import (
     CloneSession,
@@ -212,7 +212,7 @@ class FakeSwitch:
 
 def test_events_are_carried_out_in_the_order_of_time() -> None:
     fake: Any = FakeSwitch()
-    switches = {"s1": Controlled(fake, fake)}
+    switches = {"s1": ManagedSwitch(fake, fake)}
     entry = TableEntry("t", {"k": Exact(1)}, "a", {"p": 2})
     events: list[EventPlan] = [
         {"at_ps": 9, "switch": "s1", "entry": entry.as_json(), "op": "modify"},
@@ -234,7 +234,7 @@ def test_events_are_carried_out_in_the_order_of_time() -> None:
 
 def test_events_that_cannot_be_carried_out() -> None:
     fake: Any = FakeSwitch()
-    switches = {"s1": Controlled(fake, fake)}
+    switches = {"s1": ManagedSwitch(fake, fake)}
     good: EventPlan = {"at_ps": 0, "switch": "s1", "port": 2, "rate_bps": 100}
     with pytest.raises(KeyError, match="s9"):
         asyncio.run(carry_out([good, {"at_ps": 1, "switch": "s9"}], switches, fake))

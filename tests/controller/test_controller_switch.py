@@ -20,7 +20,7 @@ from narrows.controller.__main__ import main
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.errors import ControllerError
-from narrows.controller.events import Controlled, WallClock, carry_out
+from narrows.controller.events import ManagedSwitch, WallClock, carry_out
 from narrows.controller.matches import Exact, Lpm
 from narrows.controller.objects import CloneSession, RegisterCell, Replica
 from narrows.controller.state import SwitchState, TableEntry
@@ -214,7 +214,7 @@ def test_events_on_a_running_switch(switch: tuple[Any, str]) -> None:
     async def run() -> None:
         async with connect(address) as client:
             assert client.gnmi is not None
-            switches = {"s1": Controlled(client, GnmiDriver(client.gnmi))}
+            switches = {"s1": ManagedSwitch(client, GnmiDriver(client.gnmi))}
             done = await carry_out(events, switches, WallClock())
             assert [one.due_ps for one in done] == [0, 20 * MS, 40 * MS]
             assert all(one.done_ps >= one.due_ps for one in done)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.errors import DriverError
-from narrows.controller.events import Controlled, Done, carry_out
+from narrows.controller.events import Done, ManagedSwitch, carry_out
 from narrows.controller.state import SwitchState
 from narrows.schema.units import PS_PER_NS
 from narrows.testbed.targets.bmv2.switch import Bmv2
@@ -54,7 +54,7 @@ class Shaped:
 
 
 @dataclass(frozen=True)
-class Counts:
+class ProgramCounts:
     """The program's counters."""
 
     dropped: dict[int, int]
@@ -72,13 +72,13 @@ class Counts:
         lost = self.dropped.get(RANDOM_LOSS, 0)
         return self.of_flows + sum(self.dropped.values()) - lost
 
-    def since(self, before: Counts) -> Counts:
+    def since(self, before: ProgramCounts) -> ProgramCounts:
         """The difference from an earlier reading."""
 
         def more(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
             return {key: count - there.get(key, 0) for key, count in here.items()}
 
-        return Counts(
+        return ProgramCounts(
             more(self.dropped, before.dropped),
             self.of_flows - before.of_flows,
             self.to_bottleneck - before.to_bottleneck,
@@ -114,7 +114,7 @@ class Control:
         async def work() -> None:
             async with self._client() as client:
                 with closing(self._driver()) as driver:
-                    controlled = {self.switch_plan.name: Controlled(client, driver)}
+                    controlled = {self.switch_plan.name: ManagedSwitch(client, driver)}
                     for event in events:
                         done.extend(await carry_out([event], controlled, begin))
 
@@ -138,7 +138,7 @@ class Control:
         if failed:
             raise failed[0]
 
-    def counts(self) -> Counts:
+    def counts(self) -> ProgramCounts:
         """Reads the counters once no packet moves any more."""
         with closing(self._driver()) as driver:
             until, before = time.monotonic() + DRAIN_S, dict[int, int]()
@@ -152,12 +152,12 @@ class Control:
                 before = now
                 time.sleep(QUIET_S)
 
-        async def work() -> Counts:
+        async def work() -> ProgramCounts:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
                 lines = await client.read_entry_counts(FLOWS)
             there = self.switch_plan.flows_to(self.switch_plan.port)
-            return Counts(
+            return ProgramCounts(
                 {reason: count.packets for reason, count in cells.items() if count.packets},
                 sum(count.packets for count in lines.values()),
                 sum(count.packets for line, count in lines.items() if line in there),

@@ -10,7 +10,7 @@ from narrows.controller.events import Done
 from narrows.schema.units import PS_PER_S
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.bmv2.clock import Clock
-from narrows.testbed.targets.bmv2.control import Counts, Shaped
+from narrows.testbed.targets.bmv2.control import ProgramCounts, Shaped
 from narrows.testbed.targets.bmv2.shaper_accuracy import ShaperAccuracy
 from narrows.testbed.targets.ledger_from_reports import quantiles
 from narrows.testbed.targets.switch_plan import SwitchPlan
@@ -31,7 +31,7 @@ class Observations:
     switch_plan: SwitchPlan
     shaped: dict[int, Shaped]
     """The ports with a rate."""
-    counts: Counts | None = None
+    counts: ProgramCounts | None = None
     end_ps: int = 0
     events: list[tuple[EventPlan, Done]] = field(default_factory=list)
     handed_over: int = 0

@@ -21,7 +21,7 @@ from narrows.testbed.files import write_summary
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.bmv2 import clock, shaper_accuracy
-from narrows.testbed.targets.bmv2.control import RANDOM_LOSS, Begin, Control, Counts
+from narrows.testbed.targets.bmv2.control import RANDOM_LOSS, Begin, Control, ProgramCounts
 from narrows.testbed.targets.bmv2.observations import Observations
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.dpdk.setup import af_packet
@@ -169,7 +169,7 @@ def with_switch(
 ) -> Summary:
     """The hosts' summary with the switch's figures, and the verdict on both."""
     switch_plan, counts = observed.switch_plan, observed.counts
-    assert isinstance(counts, Counts)
+    assert isinstance(counts, ProgramCounts)
     lost = counts.dropped.get(RANDOM_LOSS, 0)
     arrived = counts.to_bottleneck - lost
     enqueued = counts.dequeued[switch_plan.port]

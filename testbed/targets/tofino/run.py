@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from narrows.controller.bfrt.client import BfrtClient, BfrtError
 from narrows.controller.bfrt.switch import BfrtSwitch
 from narrows.controller.drivers.bfrt import BfrtDriver
-from narrows.controller.events import Controlled, WallClock, carry_out
+from narrows.controller.events import ManagedSwitch, WallClock, carry_out
 from narrows.controller.state import SwitchState
 from narrows.testbed import engine
 from narrows.testbed.files import write_summary
@@ -36,15 +36,15 @@ POLL_S = 0.2
 
 
 @asynccontextmanager
-async def connected(lab: Lab) -> AsyncIterator[Controlled]:
+async def connected(lab: Lab) -> AsyncIterator[ManagedSwitch]:
     """The lab's switch. Raises `BfrtError`."""
     switch = lab.switch
     client = BfrtClient(switch.address, program=switch.program, device_id=switch.device_id)
     async with client:
-        yield Controlled(BfrtSwitch(client, switch.packet), BfrtDriver(client, switch.packet))
+        yield ManagedSwitch(BfrtSwitch(client, switch.packet), BfrtDriver(client, switch.packet))
 
 
-async def set_up(tofino: Controlled, lab: Lab, plan: Plan) -> list[JsonObject]:
+async def set_up(tofino: ManagedSwitch, lab: Lab, plan: Plan) -> list[JsonObject]:
     """Configures ports, state, rates and limits of the plan's only switch. Returns the requested
     and actual value of each rate and limit. Raises `DriverError`.
     """
@@ -80,7 +80,7 @@ async def links(driver: BfrtDriver, lab: Lab) -> None:
             waited_s += POLL_S
 
 
-async def queues(tofino: Controlled, plan: Plan) -> list[JsonObject]:
+async def queues(tofino: ManagedSwitch, plan: Plan) -> list[JsonObject]:
     """Queue counters of the ports with rates, since the switch started counting."""
     [planned] = plan["switches"]
     return [
@@ -161,7 +161,7 @@ class Control:
                 events.result()
             self.switch_record["queues"] = since(before, await queues(tofino, self.plan))
 
-    async def _events(self, tofino: Controlled) -> None:
+    async def _events(self, tofino: ManagedSwitch) -> None:
         switches, clock = {switch["name"]: tofino for switch in self.plan["switches"]}, WallClock()
         for event in sorted(self.plan["events"], key=lambda event: int(event["at_ps"])):
             done = await carry_out([event], switches, clock)
