@@ -52,9 +52,12 @@ bench: setup ## packets per second of whole runs and of the switch; writes bench
 agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement.md
 	@$(VENV_PYTHON) -m bench.agree
 
-fuzz: setup ## fuzz programs, packets, files and messages for about an hour
+fuzz: setup ## fuzz programs, packets, connections, files and messages for about an hour
 	NARROWS_FUZZ_SCALE=200 cargo test --quiet --release --package narrows-switch --test hostile
-	NARROWS_FUZZ_SCALE=200 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
+	NARROWS_FUZZ_SCALE=1000 cargo test --quiet --release --package narrows-switch --test campaign -- --nocapture
+	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test hostile campaign -- --nocapture
+	$(VENV_PYTHON) -m tests.fuzz.campaign --seconds 120
+	NARROWS_FUZZ_SCALE=50 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
 
 soak: setup ## a switch under changing controllers and bad traffic for an hour; memory must not grow
 	@$(VENV_PYTHON) -m tests.soak

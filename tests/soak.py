@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import grpc
+from finsy.proto import p4r
 
 from tests.p4runtime.messages import DELETE, FORWARD, MAC, TO_2, entry
 from tests.support.p4rt import CONTROL, Client, Served, client
@@ -23,6 +24,9 @@ WARM_UP = 0.2
 """The share of the time after which memory must not grow."""
 GROWTH_MAX = 1.15
 REPORT_S = 60
+PUSH_EVERY = 20
+"""Controllers from one push of the program to the next."""
+WILDCARDS = ("table_entry", "register_entry", "counter_entry", "packet_replication_engine_entry")
 
 
 def resident_mib() -> float:
@@ -48,6 +52,13 @@ def bad_messages(made: Client, draw: random.Random, count: int) -> None:
             continue
 
 
+def wildcard(kind: str) -> p4r.Entity:
+    """All entities of a kind."""
+    made = p4r.Entity()
+    getattr(made, kind).SetInParent()
+    return made
+
+
 def good_controller(served: Served, number: int) -> None:
     """Connects, writes, reads, sees its packet pass, and leaves.
 
@@ -55,12 +66,14 @@ def good_controller(served: Served, number: int) -> None:
     """
     with client(served.address, election_id=number + 1) as made:
         made.arbitrate()
-        if number == 0:
+        if number % PUSH_EVERY == 0:
             made.push(CONTROL)
         made.write([entry(made, FORWARD, match=[MAC], **TO_2)])
         frame = (5).to_bytes(6, "big") + bytes(58)
         sent = served.send(1, frame)
         assert [port for port, _ in sent] == [2], f"packet {number} went to {sent}"
+        everything = list(map(wildcard, WILDCARDS))
+        assert len(made.read(*everything)) > 1, "a read found nothing"
         made.write([entry(made, FORWARD, match=[MAC], type=DELETE)])
         if number % 3 == 0:
             made.stream.cancel()

@@ -2,6 +2,7 @@
 
 mod net;
 
+use narrows_common::budgets::MSS_MIN;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::cc::VARIANTS;
 use narrows_hosts::cc::control::Setup;
@@ -66,6 +67,8 @@ struct Bench {
     connection: Connection,
     peer: Emitter,
     now: Time,
+    /// What may be sent at one instant: a peer's segment size has a least value.
+    most_segments: u64,
 }
 
 const ISN: u32 = u32::MAX - 10_000;
@@ -79,7 +82,9 @@ impl Bench {
         let back = Emitter::new((macs[1], macs[0]), (them.ip, us.ip), (them.port, us.port));
         let open = if is_active { Connection::connect } else { Connection::listen };
         let connection = open(settings, out, &mut Rng::from_seed(1)).with_isn(ISN);
-        Bench { connection, peer: back, now: Time::ZERO }
+        let (window, segment) = (config.window_bytes.unwrap(), config.segment_bytes.unwrap());
+        let most_segments = 2 * window / u64::from(segment.min(MSS_MIN)) + 100;
+        Bench { connection, peer: back, now: Time::ZERO, most_segments }
     }
 
     fn segment(&mut self, header: &Header, len: u32) {
@@ -88,6 +93,23 @@ impl Bench {
         packet.zeros = len;
         self.peer.finish(&mut packet);
         self.connection.handle_segment(self.now, &segment::parse(&packet).unwrap());
+    }
+
+    /// The peer's part of the handshake.
+    fn shake_hands(&mut self, is_active: bool) {
+        let ack = ISN.wrapping_add(1);
+        let options = Options {
+            mss: Some(1_460),
+            window_scale: Some(2),
+            sack_permitted: true,
+            ..Options::default()
+        };
+        let flags = if is_active { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
+        let syn = Header { seq: 0, ack, flags, window: 5_000, options, ..Header::default() };
+        self.segment(&syn, 0);
+        self.drain().expect("a SYN is answered");
+        let last = Header { seq: 1, ack, flags: Flags::ACK, window: 5_000, ..Header::default() };
+        self.segment(&last, 0);
     }
 
     fn handle(&mut self, event: &Event) {
@@ -125,17 +147,17 @@ impl Bench {
         }
     }
 
-    /// Collects everything sent; at most a window's worth.
+    /// Collects everything sent; at most a window's worth of new segments, and as many again.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         let mut packet = Packet::default();
-        for _ in 0..100_000 {
+        for _ in 0..self.most_segments {
             if !self.connection.poll_transmit(self.now, &mut packet) {
                 return Ok(());
             }
             prop_assert!(segment::parse(&packet).is_ok());
             packet.clear();
         }
-        prop_assert!(false, "100,000 segments at one instant");
+        prop_assert!(false, "more than {} segments at one instant", self.most_segments);
         Ok(())
     }
 }
@@ -162,11 +184,8 @@ proptest! {
         let mut bench = Bench::new(&config, is_active);
         bench.drain()?;
         if shakes_hands {
-            let options = Options { mss: Some(1_460), window_scale: Some(2), sack_permitted: true, ..Options::default() };
-            let syn = if is_active { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            bench.segment(&Header { seq: 0, ack: ISN.wrapping_add(1), flags: syn, window: 5_000, options, ..Header::default() }, 0);
+            bench.shake_hands(is_active);
             bench.drain()?;
-            bench.segment(&Header { seq: 1, ack: ISN.wrapping_add(1), flags: Flags::ACK, window: 5_000, ..Header::default() }, 0);
         }
         for event in &events {
             bench.handle(event);
@@ -249,4 +268,112 @@ proptest! {
         }
         prop_assert!(!is_bounded || cc.cwnd_bytes() <= 2 * earned_bytes);
     }
+}
+
+/// An event of the campaign, which draws them faster than proptest does.
+fn drawn(rng: &mut Rng) -> Event {
+    let near = |rng: &mut Rng| match rng.u32() % 9 {
+        0..=3 => (rng.u32() % 5) as i32 - 2,
+        4..=7 => (rng.u32() % 40_000) as i32,
+        _ => rng.u32() as i32,
+    };
+    match rng.u32() % 16 {
+        0 | 1 => Event::Wait { us: u64::from(rng.u32() % 3_000_000) },
+        2 | 3 => Event::Timer,
+        4 => Event::Write { bytes: 1 + u64::from(rng.u32() % 50_000) },
+        5 => Event::Read { bytes: u64::from(rng.u32() % 5_000) },
+        6 if rng.u32() % 8 == 0 => Event::Close,
+        _ => {
+            let mut options = Options::default();
+            match rng.u32() % 4 {
+                0 => (0..rng.u32() % 3).for_each(|_| {
+                    let left = near(rng) as u32;
+                    options.sack.push(left, left.wrapping_add(rng.u32() % 8_000));
+                }),
+                1 => options.timestamps = Some((rng.u32(), rng.u32())),
+                2 => {
+                    options.mss = Some(rng.u32() as u16);
+                    options.window_scale = Some(rng.u32() as u8);
+                    options.sack_permitted = rng.u32() % 2 == 0;
+                }
+                _ => {}
+            }
+            let flags = match rng.u32() % 9 {
+                0..=5 => 0x10,
+                6 => 0x11,
+                7 => rng.u32() as u8 & !4,
+                _ => rng.u32() as u8,
+            };
+            let len = if rng.u32() % 2 == 0 { 0 } else { rng.u32() % 3_000 };
+            let (seq, ack, win) = (near(rng), near(rng), rng.u32() as u16);
+            Event::Segment { flags, seq, ack, len, win, ecn: (rng.u32() % 4) as u8, options }
+        }
+    }
+}
+
+/// Connections of every variant, recovery and profile, each for some dozens of events. `make fuzz`
+/// runs millions of events: `NARROWS_FUZZ_SCALE` multiplies them.
+#[test]
+fn connections_survive_a_campaign_of_events() {
+    const EVENTS: u64 = 60;
+    let scale = std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok());
+    let connections = 2_000 * scale.unwrap_or(1);
+    let begin = std::time::Instant::now();
+    let first = std::env::var("NARROWS_FUZZ_FIRST").ok().and_then(|text| text.parse().ok());
+    let first = first.unwrap_or(0);
+    for number in first..first + connections {
+        let mut rng = Rng::from_seed(number);
+        let pick = |rng: &mut Rng, count: usize| rng.u32() as usize % count;
+        let variant = VARIANTS[pick(&mut rng, VARIANTS.len())].name;
+        let recovery = RECOVERIES[pick(&mut rng, RECOVERIES.len())].name;
+        let profile = PROFILES[pick(&mut rng, PROFILES.len())].name;
+        let mut config = flow(1, variant, recovery, profile, None);
+        config.window_bytes = Some(1 + u64::from(rng.u32() % 100_000));
+        config.segment_bytes = Some(1 + rng.u32() % 1_459);
+        config.timestamps = Some(rng.u32() % 2 == 0);
+        config.ecn = Some(rng.u32() % 2 == 0);
+        let is_active = rng.u32() % 2 == 0;
+        let mut bench = Bench::new(&config, is_active);
+        bench.drain().unwrap();
+        if rng.u32() % 4 > 0 {
+            bench.shake_hands(is_active);
+        }
+        for _ in 0..EVENTS {
+            let event = drawn(&mut rng);
+            bench.handle(&event);
+            let place = || format!("connection {number}, {config:?}: {event:?}");
+            bench.drain().unwrap_or_else(|error| panic!("{}: {error}", place()));
+            assert!(bench.connection.poll_timeout().is_none_or(|at| at > bench.now), "{}", place());
+        }
+    }
+    let (events, seconds) = (connections * EVENTS, begin.elapsed().as_secs_f64());
+    println!("campaign segments: {events} cases, {connections} connections, {seconds:.1} s");
+}
+
+/// Damaged packets are parsed or refused.
+#[test]
+fn packets_are_parsed_or_refused_in_a_campaign() {
+    let scale = std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok());
+    let count = 200_000 * scale.unwrap_or(1);
+    let (begin, mut rng, mut read) = (std::time::Instant::now(), Rng::from_seed(9), 0u64);
+    let mut config = flow(1, "reno", "sack", "linux", None);
+    (config.window_bytes, config.segment_bytes) = (Some(50_000), Some(1_448));
+    let mut bench = Bench::new(&config, true);
+    let mut syn = Packet::default();
+    assert!(bench.connection.poll_transmit(bench.now, &mut syn));
+    let seed: Vec<u8> = syn.to_bytes();
+    for _ in 0..count {
+        let mut bytes = seed.clone();
+        for _ in 0..rng.u32() % 4 {
+            let at = rng.u32() as usize % bytes.len();
+            bytes[at] = rng.u32() as u8;
+        }
+        if rng.u32() % 4 == 0 {
+            bytes.truncate(rng.u32() as usize % (bytes.len() + 1));
+        }
+        read += u64::from(segment::parse(&Packet::from_bytes(&bytes)).is_ok());
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!("campaign parsing: {count} cases, {read} read, {seconds:.1} s");
+    assert!(read > 0 && read < count);
 }
