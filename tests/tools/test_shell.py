@@ -210,12 +210,12 @@ def test_the_program_gets_signals(tmp_path: Path) -> None:
     program = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.05; done"
     process = subprocess.Popen(
         shell("--rate", "5Mbps", "--out", tmp_path, "--", "sh", "-c", program),
-        stdout=subprocess.PIPE, text=True, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     assert process.stdout and process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGUSR1)
-    printed, _ = process.communicate(timeout=30)
-    assert (printed, process.returncode) == ("got it\n", 5)
+    printed, errors = process.communicate(timeout=30)
+    assert (printed, process.returncode) == ("got it\n", 5), errors
 
 
 @needs_dpdk

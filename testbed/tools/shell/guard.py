@@ -25,7 +25,7 @@ from narrows.testbed.targets.linux.namespaces import (
 DONE: Final = b"done"
 PATIENCE_S: Final = 3.0
 """How long processes may take to end after SIGTERM; a shell inside removes its own namespaces."""
-POLL_S: Final = 0.02
+POLL_S: Final = 0.1
 
 
 def terminate_all_of(owner: int) -> None:
