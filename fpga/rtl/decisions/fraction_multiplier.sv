@@ -25,45 +25,62 @@ module fraction_multiplier #(
     output logic [WHOLE_W-1:0] whole,
     output logic [UNIT_W-1:0]  part
 );
-    // A sum of two doubled parts is below three units.
-    localparam int SUM_W = UNIT_W + 2;
+    // A sum of two doubled parts is below three units; one bit more for the sign of a difference.
+    localparam int SUM_W = UNIT_W + 3;
     localparam int COUNT_W = $clog2(N_W + 1);
 
-    logic               busy;
-    logic [N_W-1:0]     bits;
-    logic [COUNT_W-1:0] left;
+    logic               busy, first;
+    logic [N_W-1:0]     bits, next_bits;
+    logic [COUNT_W-1:0] left, next_left;
     logic [WHOLE_W-1:0] next_whole;
     logic [UNIT_W-1:0]  next_part;
-    logic [SUM_W-1:0]   sum, one, two;
-    logic [N_W-1:0]     next_bits;
-    logic [COUNT_W-1:0] next_left;
+    logic [SUM_W-1:0]   one, two, wide_part_in;
 
-    assign one = {2'b00, unit};
-    assign two = {1'b0, unit, 1'b0};
+    assign one = {3'b000, unit};
+    assign two = {2'b00, unit, 1'b0};
+    assign wide_part_in = {3'b000, part_in};
 
-    // The last step adds the carry: one addition, not doubled.
+    // A step adds one of three constants, less 0, 1 or 2 units: with and without the input. They are
+    // in registers, and the three sums are side by side, so a step is one carry chain long.
+    logic [SUM_W-1:0]   add_0, add_1, add_2, skip_1, skip_2;
+    logic [WHOLE_W-1:0] whole_1, whole_2;
+    /* verilator lint_off UNUSEDSIGNAL */ // A chosen part is below its unit.
+    logic [SUM_W-1:0]   part_0, part_1, part_2;
+    /* verilator lint_on UNUSEDSIGNAL */
+    logic [WHOLE_W-1:0] sum_0, sum_1, sum_2;
+
     always_comb begin
         next_whole = whole;
         next_part = part;
         next_bits = bits;
         next_left = left;
-        sum = '0;
+        part_0 = '0;
+        part_1 = '0;
+        part_2 = '0;
+        sum_0 = '0;
+        sum_1 = '0;
+        sum_2 = '0;
         for (int step = 0; step < STEPS; step++) begin
             if (next_left != 0) begin
-                next_whole = {next_whole[WHOLE_W-2:0], 1'b0};
-                sum = {1'b0, next_part, 1'b0};
-                if (next_bits[N_W-1]) begin
-                    next_whole = next_whole + whole_in;
-                    sum = sum + {2'b00, part_in};
+                part_0 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_0 : '0);
+                part_1 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_1 : skip_1);
+                part_2 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_2 : skip_2);
+                sum_0 = {next_whole[WHOLE_W-2:0], 1'b0} + (next_bits[N_W-1] ? whole_in : '0);
+                sum_1 = {next_whole[WHOLE_W-2:0], 1'b0}
+                    + (next_bits[N_W-1] ? whole_1 : WHOLE_W'(1));
+                sum_2 = {next_whole[WHOLE_W-2:0], 1'b0}
+                    + (next_bits[N_W-1] ? whole_2 : WHOLE_W'(2));
+                // The largest number of units that leaves no negative part.
+                if (!part_2[SUM_W-1]) begin
+                    next_part = part_2[UNIT_W-1:0];
+                    next_whole = sum_2;
+                end else if (!part_1[SUM_W-1]) begin
+                    next_part = part_1[UNIT_W-1:0];
+                    next_whole = sum_1;
+                end else begin
+                    next_part = part_0[UNIT_W-1:0];
+                    next_whole = sum_0;
                 end
-                if (sum >= two) begin
-                    next_whole = next_whole + 2;
-                    sum = sum - two;
-                end else if (sum >= one) begin
-                    next_whole = next_whole + 1;
-                    sum = sum - one;
-                end
-                next_part = sum[UNIT_W-1:0];
                 next_bits = {next_bits[N_W-2:0], 1'b0};
                 next_left = next_left - 1;
             end
@@ -71,7 +88,7 @@ module fraction_multiplier #(
     end
 
     logic [SUM_W-1:0] carried;
-    assign carried = {2'b00, part} + {2'b00, carry};
+    assign carried = {3'b000, part} + {3'b000, carry};
 
     always_ff @(posedge clk) begin
         done <= 1'b0;
@@ -79,10 +96,20 @@ module fraction_multiplier #(
             busy <= 1'b0;
         end else if (start) begin
             busy <= 1'b1;
+            first <= 1'b1;
             bits <= n;
             left <= COUNT_W'(N_W);
             whole <= '0;
             part <= '0;
+        end else if (busy && first) begin
+            first <= 1'b0;
+            add_0 <= wide_part_in;
+            add_1 <= wide_part_in - one;
+            add_2 <= wide_part_in - two;
+            skip_1 <= -one;
+            skip_2 <= -two;
+            whole_1 <= whole_in + 1;
+            whole_2 <= whole_in + 2;
         end else if (busy && left != 0) begin
             whole <= next_whole;
             part <= next_part;

@@ -77,7 +77,7 @@ module port_decisions #(
         ARRIVE = 4'd3, ADMIT = 4'd4, MARK = 4'd5,
         DEPART = 4'd6, MARK_LATE = 4'd7, DEQUEUE = 4'd8, EGRESS = 4'd9, SEND = 4'd10,
         SENDING = 4'd11, DROP_LATE = 4'd12,
-        SET_UP = 4'd13, SETTING_UP = 4'd14;
+        SET_UP = 4'd13, SETTING_UP = 4'd14, WEIGH = 4'd15;
     logic [3:0] state;
 
     // What follows from the active settings.
@@ -199,7 +199,8 @@ module port_decisions #(
                     else if (settings_due) state <= SET_UP;
                     else if (has_arrival) state <= ARRIVE;
                     else state <= SAMPLE;
-                ARRIVE: state <= ADMIT;
+                ARRIVE: state <= WEIGH;
+                WEIGH: state <= ADMIT;
                 ADMIT: if (can_write) state <= arrival_marked ? MARK : SAMPLE;
                 MARK: if (can_write) state <= SAMPLE;
                 DEPART: state <= MARK_LATE;
@@ -238,10 +239,10 @@ module port_decisions #(
         end
         if (state == ARRIVE) begin
             counted <= basis_counted;
-            bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, basis_counted};
             is_idle <= free_at <= arrival_at;
             is_lost <= lost;
         end
+        if (state == WEIGH) bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, counted};
         if (state == DEPART) begin
             dequeued_at <= next_due;
             dequeued_number <= head_number;

@@ -9,7 +9,8 @@ module random_loss (
     input  logic         set_state,
     input  logic [255:0] new_state,
     input  logic [53:0]  threshold,
-    // Takes the next number; `lost` is that of the number before it is taken.
+    // Takes the next number; `lost` is that of the number before it is taken. It is right from the
+    // third cycle after a change of the state or the threshold.
     input  logic         draw,
     output logic         lost
 );
@@ -24,9 +25,12 @@ module random_loss (
     /* verilator lint_on UNUSEDSIGNAL */
     logic [63:0] mixed2, mixed3;
 
-    assign sum = s0 + s3;
-    assign result = {sum[40:0], sum[63:41]} + s0;
-    assign lost = {1'b0, result[63-:KEPT]} < threshold;
+    // A cycle for each carry chain.
+    always_ff @(posedge clk) begin
+        sum <= s0 + s3;
+        result <= {sum[40:0], sum[63:41]} + s0;
+        lost <= {1'b0, result[63-:KEPT]} < threshold;
+    end
     assign mixed2 = s2 ^ s0;
     assign mixed3 = s3 ^ s1;
 

@@ -1,0 +1,39 @@
+// The fraction multiplier is its specification, for all inputs of these widths:
+//   whole * unit + part = n * (whole_in * unit + part_in) + carry, and part < unit.
+// Nothing in the module depends on a width, so small ones stand for the rest.
+module fraction_multiplier_proof #(
+    parameter int STEPS = 1
+) (
+    input logic clk
+);
+    // Any inputs, steady from `start` to `done`.
+    (* anyconst *) logic [2:0] n, part_in, unit, carry;
+    (* anyconst *) logic [1:0] whole_in;
+
+    localparam int WHOLE_W = 6;
+    logic               rst = 1'b1;
+    logic [3:0]         cycle = '0;
+    logic               done;
+    logic [WHOLE_W-1:0] whole;
+    logic [2:0]         part;
+
+    fraction_multiplier #(.N_W(3), .WHOLE_W(WHOLE_W), .UNIT_W(3), .STEPS(STEPS)) multiplier (
+        .clk, .rst, .start(cycle == 1), .n, .whole_in({4'd0, whole_in}), .part_in, .unit, .carry,
+        .done, .whole, .part
+    );
+
+    always_ff @(posedge clk) begin
+        rst <= 1'b0;
+        cycle <= cycle + 1;
+    end
+
+    always_comb begin
+        assume (unit != 0 && part_in <= unit && carry < unit);
+        if (cycle != 0 && done) begin
+            assert (part < unit);
+            assert (10'(whole) * unit + part == 10'(n) * (10'(whole_in) * unit + part_in) + carry);
+        end
+        // It ends in time: one for the constants, a step for each bit, and one for the carry.
+        if (cycle == 7) assert (done == (STEPS == 1));
+    end
+endmodule
