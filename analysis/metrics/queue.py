@@ -30,12 +30,15 @@ def bottleneck_ledger(run: Run) -> pl.LazyFrame:
     )
 
 
-def depth(run: Run) -> pl.DataFrame:
+def depth(run: Run, queue: int | None = None) -> pl.DataFrame:
     """Depth of the bottleneck after each of its events: `time_ps`, `packets`, `bytes`.
 
-    All queues of the port together. The packet in transmission has left its queue.
+    All queues of the port together, or the one with this number. The packet in transmission has
+    left its queue.
     """
     ledger = bottleneck_ledger(run).filter(pl.col("event") != "mark")
+    if queue is not None:
+        ledger = ledger.filter(pl.col("queue") == queue)
     sign = (
         pl.when(pl.col("event") == "enqueue")
         .then(1)

@@ -221,6 +221,8 @@ class FlowConfig(TypedDict):
     """True to send the first data segment with the SYN (T/TCP); off by default."""
     delayed_ack: NotRequired[bool | None]
     """True if the receiver delays ACKs."""
+    dscp: NotRequired[int | None]
+    """The code point (DSCP) of the flow's packets in both directions, 0 to 63; 0 by default."""
     ecn: NotRequired[bool | None]
     """Explicit congestion notification; off by default."""
     initial_ssthresh: NotRequired[int | None]

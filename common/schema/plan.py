@@ -74,6 +74,17 @@ Rate = int
 """A rate in bits per second; never zero in a `Serializer`."""
 
 
+class QueueShare(TypedDict):
+    """A change of one queue's share of its port."""
+
+    queue: int
+    """The queue's number at the port, 0 the first served."""
+    rate_bps: NotRequired[int | None]
+    """Its new rate in bits per second."""
+    weight: NotRequired[int | None]
+    """Its new weight."""
+
+
 class EventPlan(TypedDict):
     """A controller's event at one instant."""
 
@@ -93,6 +104,8 @@ class EventPlan(TypedDict):
     """Its new queue limit."""
     rate_bps: NotRequired[Rate | None]
     """Its new rate."""
+    share: NotRequired[QueueShare | None]
+    """The new weight or rate of one of the port's queues."""
 
 
 FlowPlan = TypedDict(

@@ -38,6 +38,8 @@ class OneQueueSummary(TypedDict):
     """Packets that it took."""
     dequeued: int
     """Packets that left it."""
+    dequeued_bytes: int
+    """Bytes of these packets that count against the rate."""
     drops: dict[str, int]
     """Packets that it dropped, by reason."""
     marks: dict[str, int]

@@ -51,6 +51,34 @@ plan writes a discipline without parameters as its name alone.
 """
 
 
+class QueueConfig(TypedDict):
+    """What one of several queues of a port has of its own."""
+
+    discipline: NotRequired[DisciplineConfig | None]
+    """Its discipline, if it differs from the port's."""
+    dscp: NotRequired[list[int]]
+    """Code points (DSCP) of the packets that it takes, if the program gives them no priority. The
+    last queue takes all others.
+    """
+    limit: NotRequired[QueueLimit | None]
+    """Its limit, if it differs from the port's."""
+    rate_bps: NotRequired[int | None]
+    """The most that it sends, in bits per second."""
+    weight: NotRequired[int | None]
+    """Its share among the queues with a weight; without one it is served before them."""
+
+
+class RateTrace(TypedDict):
+    """Rates over time that repeat."""
+
+    steps: list[list[int]]
+    """The time from which each rate holds, in picoseconds since the trace began, and the rate in
+    bits per second; 0 for an outage. The first time is 0, and times increase.
+    """
+    period_ps: int
+    """The time after which the trace begins again, above the last step's."""
+
+
 class PortConfig(TypedDict):
     """An output port."""
 
@@ -60,8 +88,12 @@ class PortConfig(TypedDict):
     """The limit of each of its queues."""
     counts: LengthBasis
     """The bytes of a frame that count against rate and limit."""
+    classes: NotRequired[list[QueueConfig]]
+    """What each of its queues has of its own, the first served first: code points, weight, rate,
+    limit and discipline. Empty for equal queues in strict priority.
+    """
     discipline: NotRequired[DisciplineConfig]
-    """The discipline of each of its queues."""
+    """The discipline of each of its queues that has none of its own."""
     pipeline: NotRequired[int]
     """The number of the traffic manager that has its queues, among several with the same ports."""
     queues: NotRequired[int]
@@ -72,6 +104,8 @@ class PortConfig(TypedDict):
     """Bits per second; without a rate, packets leave immediately and are never queued."""
     record: NotRequired[bool]
     """Whether to record its events, if the traffic manager records any."""
+    trace: NotRequired[RateTrace | None]
+    """Rates over time in place of the rate, which is then their mean."""
 
 
 TimestampUnit = Literal["ns", "us"]

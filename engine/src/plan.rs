@@ -6,7 +6,7 @@
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
-use narrows_queueing::{DisciplineConfig, QueueLimit};
+use narrows_queueing::{DisciplineConfig, QueueLimit, QueueShare};
 use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -198,6 +198,9 @@ pub struct EventPlan {
     /// Its new discipline, or new parameters of its discipline.
     #[serde(default)]
     pub discipline: Option<DisciplineConfig>,
+    /// The new weight or rate of one of the port's queues.
+    #[serde(default)]
+    pub share: Option<QueueShare>,
     /// The table entry to write.
     pub entry: Option<TableEntry>,
     /// How to write the entry.

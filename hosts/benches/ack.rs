@@ -55,6 +55,7 @@ fn config(variant: &str, recovery: &str, window_packets: u64) -> FlowConfig {
         nagle: None,
         data_on_syn: None,
         ttl: None,
+        dscp: None,
         max_burst: None,
         params: Default::default(),
         app: AppConfig::from(bulk::Config::of_bytes(None)),

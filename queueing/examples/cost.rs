@@ -29,6 +29,8 @@ fn main() {
         discipline: DisciplineConfig::named(&discipline),
         counts: LengthBasis::Frame,
         queues: 1,
+        classes: vec![],
+        trace: None,
         record: false,
         pipeline: 0,
     };

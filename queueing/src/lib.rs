@@ -6,9 +6,10 @@
 //! ```
 //!
 //! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has a file for each, and
-//! their list. A [`TrafficManager`] owns the ports: each has queues in strict priority and an exact
-//! serializer. A [`Link`] is the queue, rate and delay in front of a host. All are generic over the
-//! packet type, so that a program's state can travel with a packet.
+//! their list. A [`TrafficManager`] owns the ports: each has queues, in strict priority or with
+//! weights and rates, and an exact line of a fixed rate or a trace's. A [`Link`] is the queue, rate
+//! and delay in front of a host. All are generic over the packet type, so that a program's state can
+//! travel with a packet.
 
 mod discipline;
 pub mod disciplines;
@@ -34,7 +35,9 @@ pub use ledger::{QueueEvent, QueueRecord};
 pub use limit::QueueLimit;
 pub use link::{Link, LinkConfig, LinkDirection};
 pub use outcomes::{DropReason, MarkReason, Outcomes, Reason};
-pub use port::{PortConfig, PortError};
+pub use port::config::{PortConfig, PortError};
+pub use port::line::RateTrace;
+pub use port::scheduler::{QueueConfig, QueueShare};
 pub use queued::{Backlog, Fifo, Label, Queued, QueuedPacket};
 pub use randomness::Randomness;
 pub use record::{DisciplineError, Parameter, Parameters, Record, Unit};

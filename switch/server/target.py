@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypedDict
 
 from narrows.schema import budgets
 from narrows.schema.flow import LengthBasis
+from narrows.schema.plan import QueueShare
 from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.schema.switch import (
     CloneSession,
@@ -58,6 +59,13 @@ class Discipline(TypedDict):
     parameters: dict[str, float]
 
 
+class QueueClass(TypedDict):
+    """What one of a port's several queues has of its own; None: nothing."""
+
+    weight: int | None
+    rate_bps: int | None
+
+
 class PortState(TypedDict):
     """A port's settings and counters. Means are over the time since the start."""
 
@@ -66,6 +74,8 @@ class PortState(TypedDict):
     """None: no limit."""
     queue: QueueLimit
     discipline: Discipline
+    classes: list[QueueClass]
+    """Of each of several queues; empty for a port with one, or with equal ones."""
     counts: LengthBasis
     enqueued: int
     dequeued: int
@@ -172,6 +182,9 @@ class Target(Protocol):
         """Sets a port's queue discipline, in the format of `port_state`. Absent parameters take
         their defaults. Queued packets stay queued.
         """
+
+    def set_share(self, port: int, share: QueueShare) -> None:
+        """Sets the weight or the rate of one of a port's several queues; None keeps a value."""
 
     def disciplines(self) -> list[DisciplineRecord]:
         """The records of the queue disciplines: `name`, `title`, `parameters` and more."""

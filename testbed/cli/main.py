@@ -20,7 +20,7 @@ from narrows.testbed.terminal import plain
 VERBS = (
     "run", "report", "export", "check", "artifact", "verify", "reproduce", "stf", "kernel",
     "packetdrill", "list", "shell", "switch", "host", "plan", "calibrate", "pktgen", "generate",
-    "doctor", "completion", "man",
+    "link-trace", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
 
@@ -84,5 +84,6 @@ def parser(verbs: Iterable[str] = VERBS) -> argparse.ArgumentParser:
     top.add_argument("--version", action=Version, nargs=0, help="print the version and end")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for verb in verbs:
-        importlib.import_module(f"narrows.testbed.cli.{verb}").add_command(commands)
+        module = verb.replace("-", "_")
+        importlib.import_module(f"narrows.testbed.cli.{module}").add_command(commands)
     return top

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from narrows.schema.records import DisciplineRecord, QueueReason
-from narrows.switch.server.gnmi.leaves import PORT, Leaf, TrafficManager, leaves_of_target, show
+from narrows.switch.server.gnmi.leaves import PORT, Leaf, TrafficManager, show
 from narrows.switch.server.gnmi.meanings import meaning
+from narrows.switch.server.gnmi.target_leaves import leaves_of_target
 from narrows.testbed import engine
 from narrows.testbed.reference.markdown import code, page, table
 

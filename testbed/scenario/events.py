@@ -14,7 +14,7 @@ from narrows.testbed.scenario.schema import Change, PortChange, Scenario
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, packets, queue_limit
 
 if TYPE_CHECKING:
-    from narrows.schema.plan import EntryOperation, EventPlan
+    from narrows.schema.plan import EntryOperation, EventPlan, QueueShare
     from narrows.schema.switch import TableEntry as TableEntryPlan
 
 
@@ -67,10 +67,29 @@ class EventState:
             if settings.scenario
         }
 
+    def shares(self, end: End, change: PortChange, key: str) -> list[QueueShare]:
+        """The changes of a port's several queues. Raises `LayoutError` for one that it lacks."""
+        own = self.layout.ports[end].scenario
+        assert own is not None, "a link's port has settings"
+        for index, queue in enumerate(change.queues):
+            if queue.queue >= len(own.queues):
+                what = f"is not one of the port's {len(own.queues)} queues"
+                raise LayoutError([Problem(f"{key}.queues.{index}.queue", what, queue.queue)])
+            if queue.weight and own.queues[queue.queue].weight is None:
+                what = "the queue has strict priority; expected one with a weight"
+                raise LayoutError([Problem(f"{key}.queues.{index}.weight", what, queue.weight)])
+        return [
+            {"queue": one.queue, "weight": one.weight, "rate_bps": one.rate}
+            for one in change.queues
+        ]
+
     def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[EventPlan]:
         """The plan's events for one change at one port."""
         planned: list[EventPlan] = []
         here: EventPlan = {"at_ps": at_ps, "switch": end.switch}
+        if change.rate is not None and self.layout.follows_trace(end):
+            what = "the port follows a trace; expected one without"
+            raise LayoutError([Problem(f"{key}.rate", what)])
         if change.rate is not None:
             self.rates_bps[end] = change.rate
             planned.append(here | {"port": end.port, "rate_bps": change.rate})
@@ -80,6 +99,9 @@ class EventState:
         if change.discipline is not None:
             discipline = change.discipline.planned()
             planned.append(here | {"port": end.port, "discipline": discipline})
+        planned += [
+            here | {"port": end.port, "share": one} for one in self.shares(end, change, key)
+        ]
         if not self.layout.ports[end].forward:
             return planned
         stages = self.stages[end]

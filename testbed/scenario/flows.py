@@ -222,6 +222,10 @@ class Flow(Model):
     """Time to live of the sender's packets, in hops; absent: 64. Each switch decrements it, and
     drops a packet that arrives with 1.
     """
+    dscp: Annotated[int, Field(ge=0, le=63, examples=[46])] | None = None
+    """Code point (DSCP, RFC 2474) of the flow's packets in both directions; absent: 0. A port's
+    `queues` can choose by it.
+    """
     max_burst: Annotated[Segments | None, TCP] = None
     """Maximum segments sent back to back; the rest of a window is spread over the round trip."""
     keep_alive: Annotated[KeepAlive | None, TCP] = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
@@ -51,6 +51,34 @@ class PortStages(Model):
         }
 
 
+class PortQueue(Model):
+    """One of several queues of a port, the first served first. Queues without a weight are served
+    before those with one, which share the rest.
+    """
+
+    dscp: list[Annotated[int, Field(ge=0, le=63, examples=[46])]] = Field(default_factory=list)
+    """Code points of the flows (`flow.dscp`) whose packets it takes; the last queue takes all
+    others too.
+    """
+    weight: Annotated[int, Field(ge=1, le=65_535, examples=[3])] | None = None
+    """Its share among the queues with a weight (deficit round robin); absent: strict priority."""
+    rate: Rate | None = None
+    """The most that it sends; absent: the port's rate."""
+    queue: Queue | None = None
+    """Its limit; absent: the port's."""
+    discipline: Discipline | None = None
+    """Its discipline; absent: the port's."""
+
+
+def _apart(queues: list[PortQueue]) -> list[PortQueue]:
+    """Checks that a code point is one queue's."""
+    codes = [code for queue in queues for code in queue.dscp]
+    twice = sorted({code for code in codes if codes.count(code) > 1})
+    if twice:
+        raise ValueError(f"dscp {twice[0]} is in two queues; expected it in one")
+    return queues
+
+
 class Port(PortStages):
     """A switch's output port to one link."""
 
@@ -63,6 +91,15 @@ class Port(PortStages):
     discipline: Discipline = Discipline.model_construct(name="drop-tail")
     """The queue discipline: a name from `narrows list disciplines`, or a table such as `{ name =
     "codel", target = "5ms" }`.
+    """
+    queues: Annotated[list[PortQueue], Field(max_length=8), AfterValidator(_apart)] = Field(
+        default_factory=list
+    )
+    """Several queues in place of one: strict priorities, weights, and a rate for each."""
+    trace: Annotated[str, Field(examples=["cellular.csv"])] | None = None
+    """A link trace, relative to the scenario's directory, that the port follows in the direction of
+    the data in place of `rate`: CSV (`seconds,bps`) or mahimahi's format. Limits in time or BDPs
+    are of `rate`.
     """
     counts: LengthBasis = "frame"
     """The packet length that counts against the rate and a limit in bytes: the IP length, the

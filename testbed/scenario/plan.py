@@ -15,16 +15,17 @@ from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import traces
 from narrows.testbed.scenario.events import events
 from narrows.testbed.scenario.flows import App, Flow
-from narrows.testbed.scenario.network import Access
+from narrows.testbed.scenario.network import Access, Port, PortQueue
 from narrows.testbed.scenario.packets import payload_bytes
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.dumbbell import Dumbbell
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, PlacedFlow, queue_limit
 from narrows.testbed.scenario.topologies.own_topology import OwnTopology
 from narrows.testbed.scenario.topologies.parking_lot import ParkingLot
+from narrows.testbed.scenario.traces import links, packets
+from narrows.testbed.scenario.traces.links import LinkTrace
 from narrows.testbed.scenario.values import in_base_units
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         PortName,
         SwitchPlan,
     )
-    from narrows.schema.switch import PortConfig
+    from narrows.schema.switch import PortConfig, QueueConfig
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
@@ -77,7 +78,7 @@ def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
         "seed": scenario.seed,
         "duration_ps": None if scenario.duration == "completion" else scenario.duration,
         "limit_ps": scenario.limit,
-        "switches": switches(scenario, layout, str(program_path(scenario, source))),
+        "switches": switches(scenario, layout, source),
         "groups": list(layout.groups),
         "cables": cables(layout),
         "hosts": hosts(layout),
@@ -122,12 +123,14 @@ def expected_ps(scenario: Scenario, plan: Plan) -> int:
     return int(size_bytes * 8 * PS_PER_S * 1.04 / min(rates)) + PS_PER_S // 10
 
 
-def switches(scenario: Scenario, layout: Layout, program: str) -> list[SwitchPlan]:
+def switches(scenario: Scenario, layout: Layout, source: str) -> list[SwitchPlan]:
     """Every switch: its program, its ports, and the controller's state."""
     planned: list[SwitchPlan] = []
+    program, directory = str(program_path(scenario, source)), Path(source).parent
     for switch in layout.topology.switches:
         state = switch_state(layout.topology, layout.routes, switch)
-        ports = [port(scenario, layout, End(switch.name, p.number)) for p in switch.ports]
+        ends = [End(switch.name, port.number) for port in switch.ports]
+        ports = [port(scenario, layout, end, directory) for end in ends]
         planned.append(
             {
                 "name": switch.name,
@@ -146,8 +149,10 @@ def switches(scenario: Scenario, layout: Layout, program: str) -> list[SwitchPla
     return planned
 
 
-def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
-    """A port's traffic manager. A port towards hosts or the collector has no rate limit."""
+def port(scenario: Scenario, layout: Layout, end: End, directory: Path) -> PortConfig:
+    """A port's traffic manager. A port towards hosts or the collector has no rate limit. Traces are
+    relative to the scenario's directory.
+    """
     settings = layout.ports[end]
     own = settings.scenario
     if own is None:
@@ -160,14 +165,43 @@ def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
             "record": False,
         }
     is_recorded = scenario.record.both_directions or settings.forward
+    trace = link_trace(layout, end, directory)
     return {
         "port": end.port,
-        "rate_bps": own.rate,
+        "rate_bps": trace.mean_bps if trace else own.rate,
+        "trace": trace.planned() if trace else None,
         "queue": queue_limit(layout, end, own.queue, own.rate, "queue"),
         "discipline": own.discipline.planned(),
         "counts": own.counts,
-        "queues": 1,
+        "queues": max(len(own.queues), 1),
+        "classes": [queue_class(layout, end, own, queue) for queue in own.queues],
         "record": is_recorded and scenario.record.queue is not False,
+    }
+
+
+def link_trace(layout: Layout, end: End, directory: Path) -> LinkTrace | None:
+    """The trace that a port follows. Raises `LayoutError` if it cannot be read."""
+    if not layout.follows_trace(end):
+        return None
+    own = layout.ports[end].scenario
+    assert own is not None and own.trace is not None, "such a port has a trace"
+    try:
+        return links.read(directory / own.trace)
+    except links.LinkTraceError as error:
+        raise LayoutError([Problem("trace", str(error), own.trace)]) from None
+
+
+def queue_class(layout: Layout, end: End, port: Port, queue: PortQueue) -> QueueConfig:
+    """One of a port's several queues. A limit in time or BDPs is of the queue's own rate."""
+    rate_bps = min(queue.rate or port.rate, port.rate)
+    return {
+        "dscp": queue.dscp,
+        "weight": queue.weight,
+        "rate_bps": queue.rate,
+        "limit": None
+        if queue.queue is None
+        else queue_limit(layout, end, queue.queue, rate_bps, "queues.queue"),
+        "discipline": None if queue.discipline is None else queue.discipline.planned(),
     }
 
 
@@ -299,8 +333,8 @@ def application(app: App, directory: Path) -> AppPlan:
         planned[key["plan"]] = value
         if key["unit"] == "trace":
             try:
-                planned[key["plan"]] = traces.read(directory / value)
-            except traces.TraceError as error:
+                planned[key["plan"]] = packets.read(directory / value)
+            except packets.TraceError as error:
                 raise LayoutError([Problem(f"flow.app.{name}", str(error), value)]) from None
     return cast("AppPlan", planned)
 

@@ -61,6 +61,17 @@ def _queue_record(value: object) -> object:
     raise ValueError('expected true, false, "both", "summary" or "both-summary"')
 
 
+class QueueChange(Model):
+    """A change of one of a port's several queues."""
+
+    queue: Annotated[int, Field(ge=0, le=7, examples=[1])]
+    """Its number in the port's `queues`, from 0."""
+    weight: Annotated[int, Field(ge=1, le=65_535, examples=[3])] | None = None
+    """Its share from then on."""
+    rate: Rate | None = None
+    """The most that it sends from then on."""
+
+
 class PortChange(PortStages):
     """Settings of a port that an event can change: its traffic manager, and the stages of the P4
     program.
@@ -71,7 +82,11 @@ class PortChange(PortStages):
     queue: Queue | None = None
     """The DropTail limit from then on."""
     discipline: Discipline | None = None
-    """The queue discipline; parameters that it does not name take their defaults."""
+    """The queue discipline; parameters that it does not name take their defaults. Queues with a
+    discipline of their own keep it.
+    """
+    queues: list[QueueChange] = Field(default_factory=list)
+    """Weights and rates of the port's several queues from then on."""
 
 
 class Change(Model):

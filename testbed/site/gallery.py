@@ -80,6 +80,7 @@ FALL = Shown(
     ),
 )
 BUFFERBLOAT = Shown("scenarios/aqm/bufferbloat.toml", ("duration=10s",))
+QUEUES = Shown("scenarios/aqm/queues.toml")
 
 SOURCES: dict[str, Shown] = {
     "completion_time": NEW_AIMD,
@@ -90,6 +91,7 @@ SOURCES: dict[str, Shown] = {
     "throughput_delay": NEW_AIMD,
     "utilization_delay": BUFFERBLOAT,
     "drops_and_marks": BUFFERBLOAT,
+    "queue_depths": QUEUES,
     "fairness": NEW_AIMD,
     "convergence": SHARED,
     "rtt_fairness": TWO_RTTS,

@@ -99,6 +99,8 @@ class Target(ABC):
     """Tables that it can record."""
     disciplines: ClassVar[tuple[str, ...] | None] = None
     """Queue disciplines that it supports; None means all of the engine's."""
+    lacks: ClassVar[tuple[str, ...]] = ()
+    """Keys of a port that it does not support."""
     options: ClassVar[tuple[Option, ...]] = ()
 
     def missing(self) -> list[str]:
@@ -129,6 +131,12 @@ class Target(ABC):
             Problem(f"record.{key}", what)
             for key in asked
             if key not in self.records and getattr(scenario.record, key) not in (False, "off")
+        ]
+        problems += [
+            Problem(f"{key}.{name}", what)
+            for key, port in scenario.ports().items()
+            for name in self.lacks
+            if getattr(port, name)
         ]
         if self.disciplines is not None:
             what = f"--target {self.name} supports only {', '.join(self.disciplines)}"

@@ -65,7 +65,7 @@ async def set_up_one(switch: SwitchPlan, seed: int, place: Path) -> Switch:
     `set_up` does.
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
-    bare = [port | {"rate_bps": None, "discipline": DROP_TAIL} for port in ports]
+    bare = [bare_port(port) for port in ports]
     config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
     for left in reversed(range(TRIES)):
         target = Switch(json.dumps(config), seed)
@@ -88,6 +88,12 @@ async def set_up_one(switch: SwitchPlan, seed: int, place: Path) -> Switch:
     return target
 
 
+def bare_port(port: PortConfig) -> PortConfig:
+    """A port before its set-up. A trace is the port's own, as no controller sets one."""
+    bare: PortConfig = {**port, "discipline": DROP_TAIL}
+    return bare if port.get("trace") else {**bare, "rate_bps": None}
+
+
 def p4info_of(program: Path) -> Path:
     """The path of a program's P4Info."""
     return program.with_suffix(".p4info.txtpb")
@@ -105,9 +111,11 @@ async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Po
             number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
             if rate_bps is None:
                 continue
-            in_force: Any = await driver.set_rate(number, rate_bps)
-            if in_force != rate_bps:
-                raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
+            in_force: Any
+            if not port.get("trace"):
+                in_force = await driver.set_rate(number, rate_bps)
+                if in_force != rate_bps:
+                    raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
             if (discipline := port.get("discipline", DROP_TAIL)) != DROP_TAIL:
                 in_force = await driver.set_discipline(number, discipline)
                 if in_force != discipline:

@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from narrows.analysis import figures
+from narrows.analysis import figures, metrics
 from narrows.analysis.chart.model import Chart, Trace
 from narrows.analysis.figures import disciplines
 from narrows.analysis.figures.base import Results
-from narrows.analysis.load import load
+from narrows.analysis.load import load, load_run
 from tests.support.analysis_runs import MS, QUEUE
 
 DISCIPLINE = "bottleneck.discipline"
@@ -106,6 +106,29 @@ def test_use_stands_over_delay_and_seeds_are_averaged(tmp_path: Path) -> None:
 def test_use_over_delay_needs_something_to_compare(tmp_path: Path) -> None:
     write(tmp_path / "one", [], queue_delay_ms={"p95": 10.0}, utilization=0.9)
     assert chart(tmp_path, "utilization_delay") is None
+
+
+def test_each_queue_has_its_depth(tmp_path: Path) -> None:
+    rows = [
+        (0, 0, "enqueue", 0, 1, 0),
+        (0, 1, "enqueue", 1, 2, 0),
+        (1, 1, "mark", 1, 2, 0),
+        (1, 1, "enqueue", 2, 2, 0),
+        (2, 0, "dequeue", 0, 1, 2000),
+        (3, 1, "dequeue", 1, 2, 3000),
+    ]
+    path = write(tmp_path / "one", rows, queues=[{"queue": 0}, {"queue": 1}])
+    found = traces(chart(tmp_path, "queue_depths"))
+    assert found["queue 0"].y.tolist() == [1, 0, 0]
+    assert found["queue 1"].y.tolist() == [1, 2, 1, 1]
+    assert found["queue 1"].x.tolist() == [0.0, 0.001, 0.003, 1.0]
+    both = metrics.depth(load_run(path))["packets"].to_list()
+    assert both == [1, 2, 3, 2, 1], "together they are the port's"
+
+
+def test_a_single_queue_has_no_figure_of_each(tmp_path: Path) -> None:
+    write(tmp_path / "one", waits(1))
+    assert chart(tmp_path, "queue_depths") is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed.scenario import traces
+from narrows.testbed.scenario.traces import packets as traces
 
 PACKETS = [(5, 999_999, 60), (6, 1, 1514), (6, 1, 90)]
 """Seconds, microseconds, length on the wire."""

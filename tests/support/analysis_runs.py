@@ -41,9 +41,11 @@ MESSAGES = {
 
 OF_OTHER_SWEEPS = {
     "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
-    "ramp_up", "rtt_fairness", "share", "shares", "window_recovery",
+    "queue_depths", "ramp_up", "rtt_fairness", "share", "shares", "window_recovery",
 }  # fmt: skip
-"""Figures of sweeps that the toy does not run: tests/analysis/test_sweep_figures.py has them."""
+"""Figures of runs that the toy does not make: test_sweep_figures.py and test_queue_figures.py in
+tests/analysis have them.
+"""
 
 
 @dataclass

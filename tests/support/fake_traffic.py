@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from narrows.schema.plan import QueueShare
 from narrows.schema.records import (
     DisciplineParameter,
     DisciplineRecord,
@@ -62,7 +63,7 @@ class FakeTraffic:
                 "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
                 "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
                 "marks": {"early": 0},
-                "discipline": {"name": "drop-tail", "parameters": {}},
+                "discipline": {"name": "drop-tail", "parameters": {}}, "classes": [],
                 "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
                 "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
                 "depth_max_bytes": 0, "depth_mean_packets": None, "depth_mean_bytes": None,
@@ -76,7 +77,9 @@ class FakeTraffic:
     def port_state(self, port: int) -> PortState:
         if port not in self.state:
             raise TargetError("not-found", f"port {port}: there is no such port")
-        return self.state[port].copy()
+        own = self.state[port].copy()
+        own["classes"] = [one.copy() for one in own["classes"]]
+        return own
 
     def set_rate(self, port: int, rate_bps: int) -> None:
         if rate_bps == self.REFUSED_BPS:
@@ -89,6 +92,11 @@ class FakeTraffic:
         defaults = {each["name"]: each["default"] for each in record["parameters"]}
         parameters = defaults | discipline.get("parameters", {})
         self.state[port]["discipline"] = {"name": record["name"], "parameters": parameters}
+
+    def set_share(self, port: int, share: QueueShare) -> None:
+        one = self.state[port]["classes"][share["queue"]]
+        one["weight"] = share.get("weight") or one["weight"]
+        one["rate_bps"] = share.get("rate_bps") or one["rate_bps"]
 
     def disciplines(self) -> list[DisciplineRecord]:
         return DISCIPLINES

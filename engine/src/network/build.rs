@@ -240,7 +240,8 @@ impl Builder {
         let mut ports = plan.switches[switch].config.ports.iter();
         let config = ports.find(|config| config.port == port);
         let rate = config.and_then(|config| config.rate_bps).map(Rate::from_bps);
-        let figures = QueueFigures::new(rate, config.map_or(1, |config| config.queues));
+        let figures = QueueFigures::new(rate, config.map_or(1, |config| config.queues))
+            .along(config.and_then(|config| config.trace.clone()));
         Ok(MonitoredPort { switch, port, figures })
     }
 

@@ -27,6 +27,9 @@ impl ControlEvent {
         if let (Some(port), Some(discipline)) = (plan.port, plan.discipline) {
             operations.push(Operation::Port(ControlOperation::SetDiscipline { port, discipline }));
         }
+        if let (Some(port), Some(share)) = (plan.port, plan.share) {
+            operations.push(Operation::Port(ControlOperation::SetShare { port, share }));
+        }
         if let (Some(entry), Some(operation)) = (plan.entry, plan.op) {
             operations.push(Operation::Entry { operation, entry });
         }

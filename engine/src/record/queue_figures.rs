@@ -2,7 +2,7 @@
 
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
-use narrows_queueing::{DropReason, PortStatistics, QueueEvent, QueueRecord};
+use narrows_queueing::{DropReason, PortStatistics, QueueEvent, QueueRecord, RateTrace};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -106,6 +106,8 @@ pub struct QueueFigures {
     rate: Option<Rate>,
     rate_since: Time,
     capacity_bit_ps: u128,
+    /// The rates of a port that follows a trace.
+    trace: Option<RateTrace>,
 }
 
 impl QueueFigures {
@@ -120,7 +122,15 @@ impl QueueFigures {
             rate,
             rate_since: Time::ZERO,
             capacity_bit_ps: 0,
+            trace: None,
         }
+    }
+
+    /// Sets the trace that the port follows.
+    #[must_use]
+    pub fn along(mut self, trace: Option<RateTrace>) -> Self {
+        self.trace = trace;
+        self
     }
 
     /// Takes in the port's next row.
@@ -186,12 +196,13 @@ impl QueueFigures {
         let Track { dequeued_bytes, packet_ps, byte_ps, max_packets, max_bytes, sojourn, .. } =
             self.port;
         let sent_bit_ps = dequeued_bytes as f64 * 8.0 * 1e12;
+        let capacity_bit_ps = match &self.trace {
+            Some(trace) => trace.bits(end) * 1e12,
+            None => self.capacity_bit_ps as f64,
+        };
         let port = QueueSummary {
             rate_bps: self.rate.map(Rate::as_bps),
-            utilization: match self.capacity_bit_ps {
-                0 => None,
-                capacity => Some(sent_bit_ps / capacity as f64),
-            },
+            utilization: (capacity_bit_ps > 0.0).then(|| sent_bit_ps / capacity_bit_ps),
             queue_packets_mean: packet_ps as f64 / span_ps,
             queue_packets_max: max_packets,
             queue_bytes_mean: byte_ps as f64 / span_ps,
@@ -235,6 +246,8 @@ pub struct OneQueueSummary {
     pub enqueued: u64,
     /// Packets that left it.
     pub dequeued: u64,
+    /// Bytes of these packets that count against the rate.
+    pub dequeued_bytes: u64,
     /// Packets that it dropped, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that it marked, by reason.
@@ -262,6 +275,7 @@ impl OneQueueSummary {
             queue,
             enqueued: done.enqueued,
             dequeued: done.dequeued,
+            dequeued_bytes: track.dequeued_bytes,
             drops: drops.map(|(reason, count)| (reason.name(), count)).collect(),
             marks: marks.map(|(reason, count)| (reason.name(), count)).collect(),
             queue_packets_mean: track.packet_ps as f64 / span_ps,

@@ -72,6 +72,9 @@ pub struct FlowConfig {
     /// Time to live of the sender's packets; 64 by default.
     #[serde(default)]
     pub ttl: Option<NonZeroU8>,
+    /// The code point (DSCP) of the flow's packets in both directions, 0 to 63; 0 by default.
+    #[serde(default)]
+    pub dscp: Option<u8>,
     /// The most segments that leave together; the rest of a window is spread over the round trip
     /// (ns-2's `maxburst_` of its Asym sources). No limit by default.
     #[serde(default)]
@@ -124,6 +127,7 @@ pub enum Recording {
 pub(crate) fn check_flow(flow: &FlowConfig) -> Result<(), FlowError> {
     let id = flow.id;
     in_range(id, "id", id.into(), 1, u32::MAX.into())?;
+    in_range(id, "dscp", flow.dscp.unwrap_or(0).into(), 0, 63)?;
     for port in [flow.source.port, flow.destination.port] {
         in_range(id, "port", port.into(), 1, u16::MAX.into())?;
     }

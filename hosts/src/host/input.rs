@@ -110,7 +110,7 @@ impl Host {
             let ack = segment.seq.wrapping_add(occupied);
             Header { ack, flags: Flags::RST.with(Flags::ACK), ..Header::default() }
         };
-        let mut emitter = self.emitter(segment.ports.1, peer);
+        let mut emitter = self.emitter(None, segment.ports.1, peer);
         let mut packet = Packet::default();
         emitter.begin(&header, &mut packet);
         emitter.finish(&mut packet);

@@ -95,14 +95,14 @@ impl Host {
         let (port, peer) = (flow.source.port, flow.destination);
         let transport = if sender_by_name(&flow.variant).is_some() {
             let settings = udp::Settings::resolve(flow)?;
-            let mut emitter = self.udp_emitter(port, peer);
+            let mut emitter = self.udp_emitter(flow.dscp, port, peer);
             if let Some(ttl) = flow.ttl {
                 emitter = emitter.with_ttl(ttl.get());
             }
             Transport::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
-            let mut emitter = self.emitter(port, peer);
+            let mut emitter = self.emitter(flow.dscp, port, peer);
             if let Some(ttl) = flow.ttl {
                 emitter = emitter.with_ttl(ttl.get());
             }
@@ -120,11 +120,11 @@ impl Host {
         let (port, peer) = (flow.destination.port, flow.source);
         let transport = if sender_by_name(&flow.variant).is_some() {
             let settings = udp::Settings::resolve(flow)?;
-            let emitter = self.udp_emitter(port, peer);
+            let emitter = self.udp_emitter(flow.dscp, port, peer);
             Transport::UdpReceiver(Box::new(udp::Receiver::new(&settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
-            let emitter = self.emitter(port, peer);
+            let emitter = self.emitter(flow.dscp, port, peer);
             Transport::Tcp(Connection::listen(settings, emitter, &mut self.rng))
         };
         self.add(flow, port, peer, transport, false)
@@ -142,14 +142,16 @@ impl Host {
         Err(FlowError::NotThisHost { flow: flow.id, field, value: ip, expected: self.ip })
     }
 
-    fn emitter(&self, port: u16, peer: Endpoint) -> Emitter {
+    fn emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> Emitter {
         Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
             .leaving_checksum(self.leaves_checksums)
+            .with_dscp(dscp.unwrap_or(0))
     }
 
-    fn udp_emitter(&self, port: u16, peer: Endpoint) -> datagram::Emitter {
+    fn udp_emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> datagram::Emitter {
         datagram::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
             .leaving_checksum(self.leaves_checksums)
+            .with_dscp(dscp.unwrap_or(0))
     }
 
     fn add(

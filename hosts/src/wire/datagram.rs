@@ -68,6 +68,13 @@ impl Emitter {
         self
     }
 
+    /// Sets a code point (DSCP) other than 0, below 64.
+    #[must_use]
+    pub fn with_dscp(mut self, dscp: u8) -> Self {
+        self.ip = self.ip.with_dscp(dscp);
+        self
+    }
+
     /// Sets whether the device writes the checksum.
     #[must_use]
     pub fn leaving_checksum(mut self, leaves: bool) -> Self {

@@ -286,6 +286,14 @@ impl<const N: usize> IpEmitter<N> {
         self
     }
 
+    /// Sets a code point (DSCP) other than 0, below 64.
+    #[must_use]
+    pub fn with_dscp(mut self, dscp: u8) -> Self {
+        self.template[ETHERNET_BYTES + 1] = dscp << 2;
+        self.ip_sum = checksum::sum(&self.template[ETHERNET_BYTES..HEADERS_BYTES]);
+        self
+    }
+
     /// Sets whether the device writes the transport's checksum.
     #[must_use]
     pub fn leaving_checksum(mut self, leaves: bool) -> Self {
@@ -298,7 +306,7 @@ impl<const N: usize> IpEmitter<N> {
     pub fn begin(&self, ecn: Ecn, packet: &mut Packet) {
         packet.clear();
         packet.data.extend_from_slice(&self.template);
-        packet.data[ETHERNET_BYTES + 1] = ecn as u8;
+        packet.data[ETHERNET_BYTES + 1] |= ecn as u8;
     }
 
     /// Fills in the fields that depend on the whole packet. `fields_sum` is the sum of the
@@ -315,7 +323,8 @@ impl<const N: usize> IpEmitter<N> {
         let ip = &mut headers[ETHERNET_BYTES..];
         ip[2..4].copy_from_slice(&total_bytes.to_be_bytes());
         ip[4..6].copy_from_slice(&self.ident.to_be_bytes());
-        let varying = u64::from(ip[1]) + u64::from(total_bytes) + u64::from(self.ident);
+        let ecn = u64::from(ip[1] & 3);
+        let varying = ecn + u64::from(total_bytes) + u64::from(self.ident);
         let ip_checksum = !checksum::fold(self.ip_sum + varying);
         ip[10..12].copy_from_slice(&ip_checksum.to_be_bytes());
         self.ident = self.ident.wrapping_add(1);

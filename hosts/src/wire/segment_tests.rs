@@ -80,6 +80,26 @@ fn another_time_to_live_changes_the_header_checksum_alone() {
 }
 
 #[test]
+fn a_code_point_changes_the_header_checksum_alone() {
+    let header = Header { seq: 1, ack: 2, window: 0xffff, ecn: Ecn::Ect0, ..Header::default() };
+    let written = |mut emitter: Emitter| {
+        let mut packet = Packet::default();
+        emitter.begin(&header, &mut packet);
+        emitter.finish(&mut packet);
+        packet.to_bytes()
+    };
+    let plain = written(emitter().with_ttl(2));
+    let mut expected = plain.clone();
+    // Code point 46 and ECT(0): 0xb8 + 2.
+    expected[15] = 0xba;
+    let sum = u32::from(!u16::from_be_bytes([plain[24], plain[25]])) + 0xb8;
+    let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    expected[24..26].copy_from_slice(&checksum.to_be_bytes());
+    assert_eq!(written(emitter().with_ttl(2).with_dscp(46)), expected);
+    assert_eq!(written(emitter().with_dscp(46).with_ttl(2)), expected, "in either order");
+}
+
+#[test]
 fn zeros_and_written_out_zeros_are_the_same_segment() {
     for payload in [&b""[..], b"a", b"ab", b"abc"] {
         let short = data_segment(payload, 101);

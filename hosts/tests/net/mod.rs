@@ -161,6 +161,7 @@ pub fn flow(
         nagle: None,
         data_on_syn: None,
         ttl: None,
+        dscp: None,
         max_burst: None,
         params: Default::default(),
         app: AppConfig::from(bulk::Config::of_bytes(bytes)),

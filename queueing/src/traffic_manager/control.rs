@@ -5,13 +5,15 @@ use crate::discipline::{QueueDiscipline, Room};
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::limit::QueueLimit;
 use crate::port::PortQueue;
+use crate::port::config::PortError;
+use crate::port::line::Line;
 use crate::queued::QueuedPacket;
 use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
-use narrows_common::{Rate, Serializer, Time};
+use narrows_common::{Rate, Time};
 
 impl<P: QueuedPacket> TrafficManager<P> {
-    /// Gives a port's queues a discipline from `now` on. Where it is the one in force, the queue
+    /// Gives a port's queues a discipline from `now` on, except those with one of their own. Where it is the one in force, the queue
     /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
     ///
     /// # Errors
@@ -25,6 +27,9 @@ impl<P: QueuedPacket> TrafficManager<P> {
         let (record, parameters) = config.resolve()?;
         let number = self.ports[port].number;
         for queue in 0..self.ports[port].queues.len() {
+            if self.ports[port].queues[queue].has_own_discipline {
+                continue;
+            }
             let PortQueue { discipline, backlog, .. } = &mut self.ports[port].queues[queue];
             if discipline.record().name == record.name {
                 discipline.set_parameters(&parameters);
@@ -48,11 +53,17 @@ impl<P: QueuedPacket> TrafficManager<P> {
 
 impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     /// Sets a port's rate; the packet in transmission ends as it began.
-    pub fn set_rate(&mut self, port: usize, rate: Rate) {
-        match &mut self.ports[port].serializer {
-            Some(serializer) => serializer.set_rate(rate),
-            none => *none = Some(Serializer::new(rate)),
+    ///
+    /// # Errors
+    /// If the port follows a trace.
+    pub fn set_rate(&mut self, port: usize, rate: Rate) -> Result<(), PortError> {
+        let number = self.ports[port].number;
+        match &mut self.ports[port].line {
+            Some(Line::Fixed(serializer)) => serializer.set_rate(rate),
+            Some(Line::Traced(_)) => return Err(PortError::Traced(number)),
+            none => *none = Some(Line::new(rate, None)),
         }
+        Ok(())
     }
 
     /// Sets the limit of a port's queues; packets that wait already stay.

@@ -1,4 +1,4 @@
-//! The traffic manager: each output port has queues in strict priority and an exact serializer.
+//! The traffic manager: each output port has queues, a scheduler among them, and an exact line.
 //!
 //! A packet leaves its queue when its transmission starts; the wait until then is its sojourn time.
 //! The packet in transmission does not count against a limit or a depth. A packet at an idle port
@@ -6,17 +6,19 @@
 //! departure comes first; a discipline's timer comes before both.
 
 mod control;
+mod scheduling;
 mod timers;
 
 use crate::discipline::QueueDiscipline;
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::outcomes::{DropReason, Outcomes};
-use crate::port::{Now, Port, PortConfig, PortError, PortQueue};
+use crate::port::config::{PortConfig, PortError};
+use crate::port::{Now, Port, PortQueue};
 use crate::queued::{Label, Queued, QueuedPacket};
 use crate::randomness::Randomness;
 use crate::record::DisciplineError;
-use narrows_common::{Duration, Rng, Serializer, Time};
+use narrows_common::{Duration, Rng, Time};
 use std::collections::BTreeSet;
 
 /// A packet that arrives at a port.
@@ -122,18 +124,16 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             if !numbers.insert(number) {
                 return Err(PortError::Twice(number));
             }
-            if config.rate_bps == Some(0) {
-                return Err(PortError::ZeroRate(number));
-            }
-            if !(1..=8).contains(&config.queues) {
-                return Err(PortError::Queues { port: number, queues: config.queues });
-            }
+            config.check()?;
             let is_recorded = record && config.record;
             let queue = |queue| {
-                let discipline = make(&config.discipline, randomness(seed, number, queue, 0))
+                let class = config.classes.get(usize::from(queue));
+                let own = class.and_then(|class| class.discipline.as_ref());
+                let chosen = own.unwrap_or(&config.discipline);
+                let discipline = make(chosen, randomness(seed, number, queue, 0))
                     .map_err(|error| PortError::Discipline { port: number, error })?;
                 let source = Source { port: number, queue, is_recorded };
-                Ok(PortQueue::new(discipline, source))
+                Ok(PortQueue::new(discipline, source, class))
             };
             let queues = (0..config.queues).map(queue).collect::<Result<_, _>>()?;
             ports.push(Port::new(config, pipeline, queues));
@@ -190,30 +190,35 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
     }
 
-    /// True if a packet that arrives now at this port leaves immediately.
+    /// True if a packet that arrives now at this port leaves immediately. Never where the queues
+    /// differ: one of them may have used up its rate.
     #[inline]
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
-        let is_free = port.serializer.as_ref().is_none_or(|line| line.free_at() <= at);
-        is_free && !port.armed && port.next_waiting(0).is_none() && port.elsewhere.is_none()
+        let is_free = port.line.as_ref().is_none_or(|line| line.free_at(at) <= at);
+        let is_simple = port.elsewhere.is_none() && port.scheduler.is_none();
+        is_free && !port.armed && port.next_waiting(0).is_none() && is_simple
     }
 
     /// True while the port waits for its serializer; [`TrafficManager::take_due`] will return it.
     #[inline]
     pub fn is_armed(&self, port: usize) -> bool {
-        self.ports[port].armed
+        self.ports[port].armed && !self.ports[port].held
     }
 
     /// Offers a packet to a port. Then take a packet that can leave immediately with
     /// [`TrafficManager::dequeue_idle`], and dropped packets with [`TrafficManager::poll_dropped`].
     #[inline]
-    pub fn offer(&mut self, at: Time, port: usize, arrival: Arrival<P>) {
+    pub fn offer(&mut self, at: Time, port: usize, arrival: Arrival<P>)
+    where
+        P: QueuedPacket,
+    {
         let number = self.numbered;
         self.numbered += 1;
         let index = port;
         let port = &mut self.ports[index];
-        let place = port.queue_of(arrival.priority);
-        let room = port.room(at);
+        let place = port.queue_for(arrival.priority, arrival.packet.packet());
+        let room = port.room(at, place);
         let length = port.counts.bytes(arrival.frame_bytes);
         let label = Label { number, flow: arrival.flow, length };
         let queue = &mut port.queues[place];
@@ -238,11 +243,14 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     #[inline]
     pub fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued<P>> {
         let found = &self.ports[port];
+        if found.scheduler.is_some() {
+            return self.dequeue_scheduled(at, port);
+        }
         if found.armed {
             return None;
         }
         let queue = found.next_waiting(0)?;
-        let free_at = found.serializer.as_ref().map(Serializer::free_at);
+        let free_at = found.line.as_ref().map(|line| line.free_at(at));
         if let Some(free_at) = free_at.filter(|&free| free > at) {
             self.arm(port, free_at);
             return None;
@@ -256,21 +264,28 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     fn dequeue_waiting(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
         let mut queue = queue;
         loop {
-            let found = &mut self.ports[port].queues[queue];
-            let queued = found.discipline.dequeue(at, &mut self.outcomes);
-            self.learn_timer(port, queue);
-            if !self.outcomes.is_empty() {
-                let before = self.ports[port].queues[queue].backlog;
-                let (port, now) = self.split(at, port);
-                port.settle(queue, before, now);
-            }
-            if let Some(queued) = queued {
-                let depth_after = self.count_departure(at, port, queue, &queued);
-                return Some(Dequeued { port, queue, at, queued, depth_after });
+            if let Some(found) = self.dequeue_from(at, port, queue) {
+                return Some(found);
             }
             // The discipline has dropped all packets of the queue.
             queue = self.ports[port].next_waiting(queue + 1)?;
         }
+    }
+
+    /// The next packet of a queue, unless the discipline discards all queued packets.
+    #[inline]
+    fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
+        let found = &mut self.ports[port].queues[queue];
+        let queued = found.discipline.dequeue(at, &mut self.outcomes);
+        self.learn_timer(port, queue);
+        if !self.outcomes.is_empty() {
+            let before = self.ports[port].queues[queue].backlog;
+            let (port, now) = self.split(at, port);
+            port.settle(queue, before, now);
+        }
+        let queued = queued?;
+        let depth_after = self.count_departure(at, port, queue, &queued);
+        Some(Dequeued { port, queue, at, queued, depth_after })
     }
 
     /// Counts a packet that its queue sends. Returns how many packets are left.
@@ -307,7 +322,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
         let (at, port) = *self.due.last().filter(|&&(at, _)| at <= now)?;
         self.due.pop();
-        self.ports[port as usize].armed = false;
+        let found = &mut self.ports[port as usize];
+        (found.armed, found.held) = (false, false);
         Some((at, port as usize))
     }
 
@@ -331,8 +347,11 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let done = &mut port.queues[port.served].done;
         done.transmitted += 1;
         done.transmitted_bytes += bytes.get();
-        let (start, end) = match &mut port.serializer {
-            Some(serializer) => serializer.send(at, bytes.bits()),
+        if let Some(scheduler) = &mut port.scheduler {
+            scheduler.count_sent(port.served, at, bytes.get());
+        }
+        let (start, end) = match &mut port.line {
+            Some(line) => line.send(at, bytes.bits()),
             None => (at, at),
         };
         Transmission { port: port.number, start, end }

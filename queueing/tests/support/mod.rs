@@ -55,6 +55,8 @@ pub fn port(rate_bps: u64, queue: QueueLimit, discipline: DisciplineConfig) -> P
         discipline,
         counts: LengthBasis::Frame,
         queues: 1,
+        classes: vec![],
+        trace: None,
         record: true,
         pipeline: 0,
     }

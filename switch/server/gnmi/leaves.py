@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
-from narrows.schema.records import DisciplineParameter, DisciplineRecord, QueueReason
+from narrows.schema.plan import QueueShare
+from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.schema.units import PS_PER_US
 from narrows.switch.server.target import PortState, TargetError
@@ -47,6 +48,9 @@ class TrafficManager(Protocol):
 
     def set_discipline(self, port: int, discipline: DisciplineConfig) -> None:
         """Sets a port's queue discipline: `name`, and `parameters` in base units."""
+
+    def set_share(self, port: int, share: QueueShare) -> None:
+        """Sets the weight or the rate of one of a port's several queues."""
 
     def disciplines(self) -> Sequence[DisciplineRecord]:
         """The records of its queue disciplines: `name`, `parameters`."""
@@ -325,46 +329,6 @@ LEAVES: tuple[Leaf, ...] = (
     *both(BUFFER, "dedicated-buffer-packets", UINT64, limit("packets"), OURS, set_packets,
           "packets"),
 )  # fmt: skip
-
-UNITS = {"duration": "picoseconds", "size": "bytes"}
-"""The unit of a parameter's leaf, by the unit in its record."""
-
-
-def parameter_leaves(discipline: str, parameter: DisciplineParameter) -> list[Leaf]:
-    """The leaves of a discipline's parameter, such as `codel-target`."""
-    name, unit = parameter["name"], parameter["unit"]
-    least, most = parameter["min"], parameter["max"]
-    kind = Kind("decimal64", most)
-    if unit != "number":
-        kind, least = Kind("uint64", int(most)), int(least)
-    return both(
-        MANAGEMENT, f"{discipline}-{name}", kind, get_parameter(discipline, name), OURS,
-        set_parameter(discipline, name), UNITS.get(unit, ""), least,
-    )  # fmt: skip
-
-
-def leaves_of_target(target: TrafficManager) -> tuple[Leaf, ...]:
-    """All leaves of a target: `LEAVES` and the leaves of its disciplines and drop reasons."""
-    names = tuple(record["name"] for record in target.disciplines())
-    in_force = both(
-        MANAGEMENT, "discipline", Kind("string", words=names),
-        lambda state: str(state["discipline"]["name"]), OURS, set_discipline,
-    )  # fmt: skip
-    parameters = [
-        leaf
-        for record in target.disciplines()
-        for parameter in record["parameters"]
-        for leaf in parameter_leaves(record["name"], parameter)
-    ]
-    counts = [
-        state(QUEUE, f"state/dropped-{reason['name']}-pkts", UINT64, drops(reason["name"]), OURS)
-        for reason in target.drop_reasons()
-    ] + [
-        state(QUEUE, f"state/marked-{reason['name']}-pkts", UINT64, marks(reason["name"]), OURS)
-        for reason in target.mark_reasons()
-    ]
-    return (*LEAVES, *in_force, *parameters, *counts)
-
 
 MODULES = {"interfaces": "openconfig-interfaces", "qos": "openconfig-qos"}
 """The model of each top-level container."""

@@ -28,9 +28,13 @@ MEANINGS = {
     "queue-len-packets": "Packets that wait now.",
     "max-queue-len-packets": "The most packets that have waited.",
     "avg-queue-len-packets": "Mean packets that wait, over the switch's time so far.",
-    "sequence": "The scheduler's number, 0.",
+    "sequence": "The scheduler's number: 0 for the port's, a queue's number plus 1 for a queue's.",
+    "priority": "`STRICT` for a queue that is served before those with a weight.",
+    "id": "The queue's number as a name.",
+    "queue": "The queue's number as a name.",
+    "weight": "The queue's share among those with a weight; absent if it has none.",
     "type": "The scheduler's type.",
-    "cir": "The port's rate; absent if the port has no shaper.",
+    "cir": "The rate of the port, or the most that the queue sends; absent if there is no limit.",
     "dedicated-buffer": "The queue's limit in bytes.",
     "dedicated-buffer-temporal": "The queue's limit as time at the port's rate, rounded down.",
     "dedicated-buffer-packets": "The queue's limit in packets.",
@@ -46,5 +50,7 @@ def meaning(leaf: Leaf) -> str:
         return MEANINGS[name]
     if name.startswith("dropped-"):
         return f"Packets dropped for the reason `{name[len('dropped-') : -len('-pkts')]}`."
+    if name.startswith("marked-"):
+        return f"Packets marked for the reason `{name[len('marked-') : -len('-pkts')]}`."
     discipline, _, parameter = name.rpartition("-")
     return f"The parameter `{parameter}` of `{discipline}`; absent unless that is in force."

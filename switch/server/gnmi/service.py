@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import grpc
 from finsy.proto import gnmi, gnmi_grpc
 
+from narrows.schema.plan import QueueShare
 from narrows.switch.server.access import OPEN, Access
 from narrows.switch.server.gnmi import subscriptions
 from narrows.switch.server.gnmi.encoding import checked, encode, json_value, scalar, written
@@ -25,7 +26,6 @@ from narrows.switch.server.gnmi.leaves import (
     Leaf,
     TrafficManager,
     Value,
-    leaves_of_target,
 )
 from narrows.switch.server.gnmi.refusals import (
     RefusedError,
@@ -35,6 +35,7 @@ from narrows.switch.server.gnmi.refusals import (
     invalid,
     refusing,
 )
+from narrows.switch.server.gnmi.target_leaves import leaves_of_target
 from narrows.switch.server.gnmi.tree import (
     Found,
     Tree,
@@ -213,6 +214,9 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 state = before[port]
                 self.target.set_queue_limit(port, state["queue"])
                 self.target.set_discipline(port, {**state["discipline"]})
+                for queue, one in enumerate(state["classes"]):
+                    share: QueueShare = {"queue": queue, "weight": one["weight"]}
+                    self.target.set_share(port, {**share, "rate_bps": one["rate_bps"]})
                 if state["rate_bps"] is not None:
                     self.target.set_rate(port, state["rate_bps"])
             raise

@@ -83,16 +83,16 @@ def match(path: tuple[Elem, ...], wanted: Wanted) -> int | None:
     return None if depth is None else depth + 1
 
 
-def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
-    """Describes an unknown key, or a key value without an entry."""
-    name, pairs = elem
-    here = dict(pairs)
+def wrong_key(text: str, elems: Sequence[Elem], keys: dict[str, str]) -> PathError:
+    """Describes an unknown key, or a key value without an entry; `elems` are the known entries."""
+    name, pairs = elems[0]
     for key, value in keys.items():
-        if key not in here:
+        if key not in dict(pairs):
             known = f"its key is '{pairs[0][0]}'" if pairs else "it has no keys"
             return PathError(f"{text}: {name} has no key '{key}': {known}", is_syntax=True)
-        if value not in ("*", here[key]) and here[key] != PORT:
-            what = f"expected {here[key]}"
+        values = dict.fromkeys(dict(entry)[key] for _, entry in elems)
+        if value not in ("*", *values) and PORT not in values:
+            what = f"expected {', '.join(values)}"
             return PathError(f"{text}: there is no {name}[{key}={value}]: {what}")
     return PathError(f"{text}: there is no such path", is_syntax=True)
 
@@ -119,11 +119,11 @@ class Tree:
                 continue
             name, keys = wanted[length - 1]
             before = wanted[: length - 1]
-            next_elems = dict[str, Elem]()
+            next_elems = dict[str, list[Elem]]()
             for leaf in self.leaves:
                 depth = match(leaf.path, before)
                 if depth is not None and depth < len(leaf.path):
-                    next_elems[leaf.path[depth][0]] = leaf.path[depth]
+                    next_elems.setdefault(leaf.path[depth][0], []).append(leaf.path[depth])
             at = show_wanted(before)
             if not next_elems:
                 return PathError(f"{text}: {at} is a leaf and has no children", is_syntax=True)

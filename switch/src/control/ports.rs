@@ -3,7 +3,7 @@
 use crate::config::ConfigError;
 use crate::switch::Switch;
 use narrows_common::{Rate, Time};
-use narrows_queueing::{DisciplineConfig, PortError, QueueLimit};
+use narrows_queueing::{DisciplineConfig, PortError, QueueLimit, QueueShare};
 
 /// A change to a port that carries packets. gNMI's `Set`, a scenario's event and a controller's
 /// command all become one of these.
@@ -30,6 +30,13 @@ pub enum ControlOperation {
         /// The discipline of each queue.
         discipline: DisciplineConfig,
     },
+    /// Sets the weight or the rate of one of a port's queues.
+    SetShare {
+        /// The port's number.
+        port: u16,
+        /// The queue, and what changes.
+        share: QueueShare,
+    },
 }
 
 impl Switch {
@@ -45,7 +52,7 @@ impl Switch {
                 if rate.as_bps() == 0 {
                     return Err(PortError::ZeroRate(port).into());
                 }
-                self.model.tm.set_rate(found, rate);
+                self.model.tm.set_rate(found, rate)?;
             }
             &ControlOperation::SetQueueLimit { port, limit } => {
                 let found = self.port(port)?;
@@ -56,6 +63,10 @@ impl Switch {
                 let set = self.model.tm.set_discipline(now, found, discipline);
                 set.map_err(|error| PortError::Discipline { port: *port, error })?;
                 self.model.discard_dropped();
+            }
+            &ControlOperation::SetShare { port, share } => {
+                let found = self.port(port)?;
+                self.model.tm.set_share(found, share)?;
             }
         }
         Ok(())

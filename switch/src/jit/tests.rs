@@ -27,6 +27,8 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 2,
+        classes: vec![],
+        trace: None,
         record: true,
         pipeline: 0,
     };

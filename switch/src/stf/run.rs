@@ -41,6 +41,8 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 8,
+        classes: vec![],
+        trace: None,
         record: false,
         pipeline: 0,
     };

@@ -32,6 +32,8 @@ pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
         discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 1,
+        classes: vec![],
+        trace: None,
         record: true,
         pipeline: 0,
     }

@@ -18,7 +18,7 @@ from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.draws import draw, exponential
 from narrows.testbed.scenario.flows import Flow
-from narrows.testbed.scenario.network import Access, Port
+from narrows.testbed.scenario.network import Access, Bottleneck, Link, ParkingLot, Port
 from narrows.testbed.scenario.packets import full_packet_bytes, to_packets
 from narrows.testbed.scenario.schema import Scenario
 
@@ -96,6 +96,15 @@ class Layout:
         return max(
             (base_rtt_ps(self.topology, self.routes, flow) or 0 for flow in flows), default=0
         )
+
+    def follows_trace(self, end: net.End) -> bool:
+        """True if a port follows a trace: in the direction of the data, or by a link's own settings
+        of the other one.
+        """
+        settings = self.ports[end]
+        if settings.scenario is None or settings.scenario.trace is None:
+            return False
+        return settings.forward or not isinstance(settings.scenario, (Bottleneck, Link, ParkingLot))
 
     def flows_through(self, end: net.End) -> list[PlacedFlow]:
         """The flows whose data leaves by this port; where there is none, all."""

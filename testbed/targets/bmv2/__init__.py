@@ -23,6 +23,7 @@ class Bmv2(Target):
     name = "bmv2"
     title = "bmv2's simple_switch_grpc with our hosts, in real time"
     disciplines = ("drop-tail",)
+    lacks = ("queues", "trace")
 
     def missing(self) -> list[str]:
         """See `Target`."""

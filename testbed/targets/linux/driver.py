@@ -104,6 +104,7 @@ class Driver(Loop):
         options: dict[tuple[int, int], int | bytes | None] = {
             (socket.SOL_SOCKET, SO_RCVBUFFORCE): buffer_bytes,
             (socket.IPPROTO_IP, socket.IP_TTL): flow["ttl"] if host == planned["from"] else None,
+            (socket.IPPROTO_IP, socket.IP_TOS): (flow.get("dscp") or 0) << 2,
             (socket.IPPROTO_TCP, socket.TCP_CONGESTION): name,
             (socket.IPPROTO_TCP, socket.TCP_MAXSEG): settings.segment_option(flow),
             (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP): window_bytes,
@@ -128,6 +129,7 @@ class Driver(Loop):
         sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFERS * LEAST_BUFFER_BYTES)
         if is_sender and flow["ttl"] is not None:
             sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, flow["ttl"])
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, (flow.get("dscp") or 0) << 2)
         sock.bind((own["ip"], own["port"]))
         sock.connect((peer["ip"], peer["port"]))
         return sock

@@ -25,6 +25,7 @@ class Tofino(Target):
     name = "tofino"
     title = "a Tofino switch between our hosts on cards, in real time"
     disciplines = ("drop-tail",)
+    lacks = ("queues", "trace")
     no_kernel_hosts = "have no cards; expected narrows"
     options = (
         Option(

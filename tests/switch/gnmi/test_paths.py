@@ -220,7 +220,7 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
         (RATE, {"json_val": b'{"a":' * 900 + b"1" + b"}" * 900}, "INVALID_ARGUMENT", ["is a leaf"]),
         (BUFFER, {"uint_val": 1}, "INVALID_ARGUMENT", ["JSON object"]),
         (RATE.replace("name=2", "name=9"), {"uint_val": 1}, "NOT_FOUND", ["name=9", "1, 2, 3"]),
-        (RATE.replace("=0]", "=4]"), {"uint_val": 1}, "NOT_FOUND", ["sequence=4", "expected 0"]),
+        (RATE.replace("=0]", "=9]"), {"uint_val": 1}, "NOT_FOUND", ["sequence=9", "expected 0"]),
         (f"{COUNTERS}/in-pkts", {"uint_val": 1}, "INVALID_ARGUMENT", ["read-only"]),
         (
             "/qos/scheduler-policies",

@@ -11,7 +11,7 @@ pub mod refusal;
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
-use narrows_queueing::{DropReason, PortConfig, PortStatistics};
+use narrows_queueing::{DropReason, PortConfig, PortError, PortStatistics};
 use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
@@ -108,6 +108,10 @@ impl ManagedSwitch {
                     let message = format!("port {port}: rate 0: expected a rate above zero");
                     return Err(Refusal::new("invalid-argument", message));
                 }
+                if config.trace.is_some() {
+                    let message = PortError::Traced(port).to_string();
+                    return Err(Refusal::new("failed-precondition", message));
+                }
                 config.rate_bps = Some(rate.as_bps());
             }
             &Operation::Port(ControlOperation::SetQueueLimit { port, limit }) => {
@@ -119,6 +123,11 @@ impl ManagedSwitch {
                     Refusal::new("invalid-argument", format!("port {port}: {error}"))
                 })?;
                 config.discipline = discipline.clone();
+            }
+            &Operation::Port(ControlOperation::SetShare { port, share }) => {
+                self.port(port)?
+                    .set_share(share)
+                    .map_err(|error| Refusal::new("invalid-argument", error.to_string()))?;
             }
             Operation::Entry { .. } => {
                 self.switch()?;
@@ -149,7 +158,7 @@ impl ManagedSwitch {
             let discipline = port.discipline.clone();
             let discipline = ControlOperation::SetDiscipline { port: number, discipline };
             switch.control(self.now, &discipline)?;
-            if let Some(rate_bps) = port.rate_bps {
+            if let (Some(rate_bps), None) = (port.rate_bps, &port.trace) {
                 let rate = Rate::from_bps(rate_bps);
                 switch.control(self.now, &ControlOperation::SetRate { port: number, rate })?;
             }

@@ -155,6 +155,10 @@ impl PySwitch {
         self.execute(py, Operation::Port(ControlOperation::SetDiscipline { port, discipline }))
     }
 
+    fn set_share(&self, py: Python<'_>, port: u16, share: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_share_of(py, port, from_python(share)?)
+    }
+
     fn disciplines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         catalogue::disciplines(py)
     }

@@ -1,10 +1,12 @@
 //! The counts of the switch and its ports, as the dicts of switch/server/target.py.
 
-use narrows_queueing::QueueLimit;
+use narrows_queueing::{PortConfig, QueueLimit, QueueShare};
+use narrows_switch::ControlOperation;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 use super::object::PySwitch;
+use crate::network::managed_switch::operation::Operation;
 use crate::network::managed_switch::refusal::Refusal;
 
 impl PySwitch {
@@ -26,6 +28,15 @@ impl PySwitch {
         dict.set_item("packet_ins_no_room", lost.no_room)?;
         dict.set_item("no_program", no_program)?;
         Ok(dict)
+    }
+
+    pub(super) fn set_share_of(
+        &self,
+        py: Python<'_>,
+        port: u16,
+        share: QueueShare,
+    ) -> PyResult<()> {
+        self.execute(py, Operation::Port(ControlOperation::SetShare { port, share }))
     }
 
     pub(super) fn port_state_of<'py>(
@@ -63,6 +74,7 @@ impl PySwitch {
         dict.set_item("rate_bps", config.rate_bps)?;
         dict.set_item("queue", limit)?;
         dict.set_item("discipline", discipline)?;
+        dict.set_item("classes", classes(py, &config)?)?;
         dict.set_item("counts", config.counts.name())?;
         dict.set_item("enqueued", done.enqueued)?;
         dict.set_item("dequeued", done.dequeued)?;
@@ -88,4 +100,16 @@ impl PySwitch {
         dict.set_item("depth_mean_bytes", mean.1)?;
         Ok(dict)
     }
+}
+
+/// What a port's queues have of their own: weights and rates.
+fn classes<'py>(py: Python<'py>, config: &PortConfig) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for class in &config.classes {
+        let dict = PyDict::new(py);
+        dict.set_item("weight", class.weight)?;
+        dict.set_item("rate_bps", class.rate_bps)?;
+        list.append(dict)?;
+    }
+    Ok(list)
 }

@@ -1,87 +1,28 @@
-//! An output port: queues in strict priority in front of an exact serializer.
+//! An output port: queues, and the scheduler that chooses among them, in front of an exact line.
+
+pub(crate) mod config;
+pub(crate) mod line;
+pub(crate) mod scheduler;
 
 use crate::discipline::{QueueDiscipline, Room};
-use crate::disciplines::DisciplineConfig;
 use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, Dropped, Outcome, Outcomes};
+use crate::port::config::PortConfig;
+use crate::port::line::Line;
+use crate::port::scheduler::{QueueConfig, Scheduler};
 use crate::queued::{Backlog, Label, Queued};
-use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
-use narrows_common::{Duration, LengthBasis, Rate, Serializer, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-/// An output port.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PortConfig {
-    /// Its number.
-    pub port: u16,
-    /// Bits per second; without a rate, packets leave immediately and are never queued.
-    #[serde(default)]
-    pub rate_bps: Option<u64>,
-    /// The limit of each of its queues.
-    pub queue: QueueLimit,
-    /// The discipline of each of its queues.
-    #[serde(default)]
-    pub discipline: DisciplineConfig,
-    /// The bytes of a frame that count against rate and limit.
-    pub counts: LengthBasis,
-    /// The number of queues; a packet's priority selects one, and higher priorities are served
-    /// first.
-    #[serde(default = "one")]
-    pub queues: u8,
-    /// Whether to record its events, if the traffic manager records any.
-    #[serde(default = "yes")]
-    pub record: bool,
-    /// The number of the traffic manager that has its queues, among several with the same ports.
-    #[serde(default)]
-    pub pipeline: u16,
-}
-
-fn one() -> u8 {
-    1
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// Why a port's configuration, or a change of it, is invalid.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PortError {
-    /// Two ports have the same number.
-    #[error("port {0}: configured twice")]
-    Twice(u16),
-    /// A rate of zero.
-    #[error("port {0}: rate_bps is 0: expected a rate above zero")]
-    ZeroRate(u16),
-    /// No queues, or more than there are priorities.
-    #[error("port {port}: queues is {queues}: expected 1 to 8")]
-    Queues {
-        /// The port's number.
-        port: u16,
-        /// The number given.
-        queues: u8,
-    },
-    /// The port does not exist.
-    #[error("port {0}: there is no such port")]
-    None(u16),
-    /// The discipline does not exist, or does not take its parameters.
-    #[error("port {port}: {error}")]
-    Discipline {
-        /// The port's number.
-        port: u16,
-        /// The discipline's error.
-        error: DisciplineError,
-    },
-}
+use narrows_common::{Duration, LengthBasis, Packet, Rate, Time};
 
 /// A queue, and the source of its ledger rows.
 #[derive(Debug)]
 pub(crate) struct PortQueue<D> {
     pub discipline: D,
+    /// Its limit, if it differs from the port's.
+    pub limit: Option<QueueLimit>,
+    /// The discipline is its own, and stays when the port's changes.
+    pub has_own_discipline: bool,
     pub source: Source,
     /// What waits. It is the discipline's backlog, which costs a dispatch to ask for.
     pub backlog: Backlog,
@@ -94,13 +35,19 @@ pub(crate) struct Port<D> {
     pub number: u16,
     /// The traffic manager that has its queues, if it is another one.
     pub elsewhere: Option<u16>,
-    pub serializer: Option<Serializer>,
+    /// The line; `None` for a port without a rate.
+    pub line: Option<Line>,
     pub limit: QueueLimit,
     pub counts: LengthBasis,
     /// The first is served first.
     pub queues: Vec<PortQueue<D>>,
+    /// Chooses among queues that differ; `None` for strict priorities.
+    pub scheduler: Option<Box<Scheduler>>,
     /// True while the port is in the due list: packets wait for its serializer.
     pub armed: bool,
+    /// True while the port is in the due list although its serializer is free: the queues with
+    /// packets have used up their rates.
+    pub held: bool,
     /// The queue that was served last.
     pub served: usize,
     /// Packet- and byte-picoseconds that packets waited which have left.
@@ -108,9 +55,12 @@ pub(crate) struct Port<D> {
 }
 
 impl<D> PortQueue<D> {
-    pub(crate) fn new(discipline: D, source: Source) -> Self {
+    /// An empty queue, and what it has of its own, if anything.
+    pub(crate) fn new(discipline: D, source: Source, class: Option<&QueueConfig>) -> Self {
         PortQueue {
             discipline,
+            limit: class.and_then(|class| class.limit),
+            has_own_discipline: class.is_some_and(|class| class.discipline.is_some()),
             source,
             backlog: Backlog::default(),
             done: PortStatistics::default(),
@@ -138,11 +88,14 @@ impl<D> Port<D> {
         Port {
             number: config.port,
             elsewhere: (config.pipeline != pipeline).then_some(config.pipeline),
-            serializer: config.rate_bps.map(|bps| Serializer::new(Rate::from_bps(bps))),
+            line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps), config.trace.as_ref())),
             limit: config.queue,
             counts: config.counts,
             queues,
+            scheduler: (!config.classes.is_empty())
+                .then(|| Box::new(Scheduler::new(&config.classes))),
             armed: false,
+            held: false,
             served: 0,
             waited: (0, 0),
         }
@@ -161,12 +114,43 @@ impl<D> Port<D> {
         (self.queues.len() - 1 - queue) as u64
     }
 
-    /// The room for a packet that arrives at `now`.
+    /// The queue of a packet: by its priority, or by its code point if it has none and the queues
+    /// differ.
     #[inline]
-    pub(crate) fn room(&self, now: Time) -> Room {
-        match &self.serializer {
+    pub(crate) fn queue_for(&self, priority: u64, packet: &Packet) -> usize {
+        match &self.scheduler {
+            Some(scheduler) if priority == 0 => scheduler.queue_of(packet),
+            _ => self.queue_of(priority),
+        }
+    }
+
+    /// The room for a packet that arrives at `now` for one of the queues.
+    #[inline]
+    pub(crate) fn room(&self, now: Time, queue: usize) -> Room {
+        match &self.scheduler {
+            None => self.port_room(now),
+            Some(scheduler) => self.queue_room(now, queue, scheduler),
+        }
+    }
+
+    /// The room of a queue that differs from the others.
+    #[cold]
+    fn queue_room(&self, now: Time, queue: usize, scheduler: &Scheduler) -> Room {
+        let mut room = self.port_room(now);
+        room.limit = self.queues[queue].limit.unwrap_or(room.limit);
+        if let Some(shaper) = scheduler.shaper(queue) {
+            room.rate = Some(room.rate.map_or(shaper.rate(), |rate| rate.min(shaper.rate())));
+            room.free_at = room.free_at.max(shaper.free_at());
+            room.is_idle &= shaper.free_at() <= now;
+        }
+        room
+    }
+
+    #[inline]
+    fn port_room(&self, now: Time) -> Room {
+        match &self.line {
             Some(line) => {
-                let (rate, free_at) = (Some(line.rate()), line.free_at());
+                let (rate, free_at) = (Some(line.rate()), line.free_at(now));
                 let is_idle = !self.armed && free_at <= now;
                 Room { limit: self.limit, rate, free_at, is_idle }
             }
