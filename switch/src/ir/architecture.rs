@@ -1,6 +1,69 @@
-//! The requests of v1model's externs to the end of a pipeline, and v1model's constants.
+//! The order of v1model's blocks, the requests of its externs to the end of a pipeline, and its
+//! constants.
 
+use super::metadata::{MetadataField, StandardMetadata};
+use super::program::Block;
 use super::slot::{Slot, internal};
+
+/// Blocks between which the architecture has nothing to do. Machine code runs them without a
+/// return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Parser, checksum verification, ingress.
+    Arrive,
+    /// Egress. In machine code also [`Phase::Finish`], if egress drops nothing, clones nothing and
+    /// moves no header.
+    Depart,
+    /// Checksum update; the deparser follows.
+    Finish,
+}
+
+/// A step of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Runs a block.
+    Run(Block),
+    /// Stores an error of the blocks so far where the next block reads it.
+    Tell(Error),
+}
+
+/// An error that one block finds and later blocks read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Error {
+    /// The parser's.
+    Parser,
+    /// The checksum verification's.
+    Checksum,
+}
+
+impl Error {
+    /// Where a block leaves it, and the field in which the program reads it.
+    pub(crate) fn source_and_field(self, standard: &StandardMetadata) -> (Slot, MetadataField) {
+        match self {
+            Error::Parser => (internal::PARSER_ERROR, standard.parser_error),
+            Error::Checksum => (internal::CHECKSUM_ERROR, standard.checksum_error),
+        }
+    }
+}
+
+impl Phase {
+    pub(crate) const ALL: [Phase; 3] = [Phase::Arrive, Phase::Depart, Phase::Finish];
+
+    /// Its steps, in their order.
+    pub(crate) const fn steps(self) -> &'static [Step] {
+        match self {
+            Phase::Arrive => &[
+                Step::Run(Block::Parser),
+                Step::Tell(Error::Parser),
+                Step::Run(Block::Verify),
+                Step::Tell(Error::Checksum),
+                Step::Run(Block::Ingress),
+            ],
+            Phase::Depart => &[Step::Run(Block::Egress)],
+            Phase::Finish => &[Step::Run(Block::Update)],
+        }
+    }
+}
 
 /// The value of `egress_spec` that means "drop".
 pub(crate) const DROP_PORT: u64 = 511;

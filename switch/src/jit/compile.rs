@@ -3,9 +3,10 @@
 use super::graph::Graph;
 use super::host::{Code, Helper};
 use super::known_bits::KnownBits;
-use super::phase::{End, Phase};
+use super::phase::End;
 use super::translate::{Stored, Translator};
 use crate::interpreter::Machine;
+use crate::ir::architecture::Phase;
 use crate::ir::{Pc, Program};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};

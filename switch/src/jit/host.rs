@@ -16,10 +16,11 @@
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
-use super::phase::{End, Phase};
+use super::phase::End;
 use crate::interpreter;
 use crate::interpreter::Machine;
 use crate::interpreter::rebuild_packet;
+use crate::ir::architecture::Phase;
 use crate::ir::{Pc, Program, internal};
 use crate::state::tables::action_entries::packed;
 use crate::state::tables::{Addresses, Table};

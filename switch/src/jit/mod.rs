@@ -19,4 +19,4 @@ mod tests;
 mod translate;
 
 pub(crate) use compile::MachineCode;
-pub(crate) use phase::{End, Phase};
+pub(crate) use phase::End;

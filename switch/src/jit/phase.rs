@@ -1,21 +1,6 @@
-//! The units in which machine code runs.
+//! How a phase of machine code ended.
 
 use crate::interpreter::ResumePoint;
-
-/// Blocks that machine code runs without a return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
-    /// Parser, checksums, ingress.
-    Arrive,
-    /// Egress. Also [`Phase::Finish`], if egress drops nothing, clones nothing and moves no header.
-    Depart,
-    /// Checksums. Also writes the fields back, if no header has moved.
-    Finish,
-}
-
-impl Phase {
-    pub(crate) const ALL: [Phase; 3] = [Phase::Arrive, Phase::Depart, Phase::Finish];
-}
 
 /// How a phase ended.
 pub(crate) enum End {

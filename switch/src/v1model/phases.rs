@@ -4,8 +4,9 @@
 //! return. Without machine code the interpreter runs them one by one.
 
 use crate::interpreter::{FUEL, Machine, deparse, interpret};
-use crate::ir::{Block, Program, internal};
-use crate::jit::{End, MachineCode, Phase};
+use crate::ir::architecture::{Phase, Step};
+use crate::ir::{Block, Program};
+use crate::jit::{End, MachineCode};
 use narrows_common::Packet;
 use std::sync::Arc;
 
@@ -19,6 +20,20 @@ fn run(program: &Program, m: &mut Machine, packet: &mut Packet, block: Block) {
     let start = program.start(block);
     if start != 0 {
         interpret(program, m, packet, start, (start, 0, FUEL));
+    }
+}
+
+/// Runs a phase by the interpreter.
+fn run_phase(program: &Program, m: &mut Machine, packet: &mut Packet, phase: Phase) {
+    for &step in phase.steps() {
+        match step {
+            Step::Run(block) => run(program, m, packet, block),
+            Step::Tell(error) => {
+                let (from, to) = error.source_and_field(&program.standard);
+                let error = m.get(from);
+                to.put(&mut m.slots, error);
+            }
+        }
     }
 }
 
@@ -37,13 +52,7 @@ impl Phases {
     #[inline]
     pub(super) fn arrive(&self, program: &Program, m: &mut Machine, packet: &mut Packet) {
         let Some(code) = &self.code else {
-            run(program, m, packet, Block::Parser);
-            let error = m.get(internal::PARSER_ERROR);
-            program.standard.parser_error.put(&mut m.slots, error);
-            run(program, m, packet, Block::Verify);
-            let error = m.get(internal::CHECKSUM_ERROR);
-            program.standard.checksum_error.put(&mut m.slots, error);
-            return run(program, m, packet, Block::Ingress);
+            return run_phase(program, m, packet, Phase::Arrive);
         };
         if let End::At(point) = code.run(program, m, packet, Phase::Arrive) {
             interpret(program, m, packet, program.start(Block::Ingress), point);
@@ -54,7 +63,7 @@ impl Phases {
     #[inline]
     pub(super) fn depart(&self, program: &Program, m: &mut Machine, packet: &mut Packet) -> bool {
         let Some(code) = &self.code else {
-            run(program, m, packet, Block::Egress);
+            run_phase(program, m, packet, Phase::Depart);
             return false;
         };
         match code.run(program, m, packet, Phase::Depart) {
@@ -70,7 +79,7 @@ impl Phases {
         let end = match &self.code {
             Some(code) => code.run(program, m, packet, Phase::Finish),
             None => {
-                run(program, m, packet, Block::Update);
+                run_phase(program, m, packet, Phase::Finish);
                 End::Done
             }
         };

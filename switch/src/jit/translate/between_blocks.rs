@@ -1,11 +1,10 @@
-//! The steps between the program's blocks in a phase, as in `v1model/phases.rs`.
+//! A phase of the architecture, and when machine code may go on to the next one.
 
 use super::stored::Stored;
 use super::translator::Translator;
-use crate::ir::architecture::{self, DROP_PORT};
-use crate::ir::{Block, MetadataField, Slot, internal};
+use crate::ir::architecture::{self, DROP_PORT, Phase, Step};
+use crate::ir::{MetadataField, Slot, internal};
 use crate::jit::host::{DONE, WRITTEN};
-use crate::jit::phase::Phase;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
@@ -13,40 +12,35 @@ impl Translator<'_, '_> {
     /// Writes the function. Returns which private slots must be in memory. If those exceed
     /// `stored`, the function is wrong and must be written again.
     pub(in crate::jit) fn translate(mut self, phase: Phase) -> Stored {
+        self.steps(phase);
         let end = match phase {
-            Phase::Arrive => {
-                let standard = self.program.standard;
-                self.block(Block::Parser);
-                self.tell(internal::PARSER_ERROR, standard.parser_error);
-                self.block(Block::Verify);
-                self.tell(internal::CHECKSUM_ERROR, standard.checksum_error);
-                self.block(Block::Ingress);
-                DONE
+            Phase::Depart if self.patches() => {
+                self.end_if_more_is_asked();
+                self.steps(Phase::Finish);
+                self.patch();
+                WRITTEN
             }
-            Phase::Depart => {
-                self.block(Block::Egress);
-                if self.patches() {
-                    self.end_if_more_is_asked();
-                    self.block(Block::Update);
-                    self.patch();
-                    WRITTEN
-                } else {
-                    DONE
-                }
+            Phase::Finish if self.patches() => {
+                self.patch_unless_moved();
+                self.rebuild();
+                WRITTEN
             }
-            Phase::Finish => {
-                self.block(Block::Update);
-                if self.patches() {
-                    self.patch_unless_moved();
-                    self.rebuild();
-                    WRITTEN
-                } else {
-                    DONE
-                }
-            }
+            _ => DONE,
         };
         self.end_with(end);
         self.finalize()
+    }
+
+    fn steps(&mut self, phase: Phase) {
+        for &step in phase.steps() {
+            match step {
+                Step::Run(block) => self.block(block),
+                Step::Tell(error) => {
+                    let (from, to) = error.source_and_field(&self.program.standard);
+                    self.tell(from, to);
+                }
+            }
+        }
     }
 
     /// Stores an error of one block where the next block reads it.

@@ -1,7 +1,7 @@
 //! The slots that must be in memory.
 
 use crate::ir::Slot;
-use crate::jit::phase::Phase;
+use crate::ir::architecture::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The private slots that must be in memory.
