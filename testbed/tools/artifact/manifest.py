@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
+from narrows.testbed.targets import TARGETS
+
 SCHEMA: Final = 1
 MANIFEST, REPRODUCE, PROGRAM, RUNS, FILES = (
     "manifest.json", "REPRODUCE.md", "program.json", "runs", "files",
@@ -53,11 +55,12 @@ def instructions(manifest: Manifest, archive: str) -> str:
     """The text of `REPRODUCE.md`."""
     version = manifest["versions"]["narrows"]
     count = len(manifest["runs"])
-    option = "" if manifest["target"] == "sim" else f" --target {manifest['target']}"
+    target = TARGETS[manifest["target"]]
+    option = f" --target {target.name}" if target.in_real_time else ""
     expected = (
         "In virtual time the same inputs and version give the same bytes, on every machine. Each\n"
         "run's tables and summary must have the SHA-256 that its `run.json` says."
-        if manifest["target"] == "sim"
+        if not target.in_real_time
         else "These runs were made in real time, so their bytes differ from run to run. The\n"
         "statistics of the bottleneck and of the flows must agree within a tolerance."
     )

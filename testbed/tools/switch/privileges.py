@@ -16,7 +16,7 @@ from enum import IntEnum
 
 from narrows.testbed.problems import InputError, Problem
 
-IS_LINUX = sys.platform == "linux"
+IS_LINUX = sys.platform.startswith("linux")
 PR_CAPBSET_READ, PR_CAPBSET_DROP = 23, 24
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
