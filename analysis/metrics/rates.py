@@ -94,11 +94,14 @@ def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
 def link_rates_bps(run: Run) -> list[tuple[float, float]]:
     """The bottleneck's rate over the run by the scenario: start times in s, and rates in bit/s.
 
-    Empty if the port has no limit.
+    Empty if the port has no limit, or follows a trace: the run directory has no trace's rates.
     """
     links = run.scenario.get("link") or []
     own: dict[str, Any] = next((link for link in links if link.get("bottleneck")), {})
-    first = own.get("rate") or run.scenario.get("bottleneck", {}).get("rate")
+    bottleneck = run.scenario.get("bottleneck", {})
+    if own.get("trace") or bottleneck.get("trace"):
+        return []
+    first = own.get("rate") or bottleneck.get("rate")
     rates = [(0.0, float(parse_rate(first)))] if first else []
     for event in run.scenario.get("event") or []:
         change = event.get("set", {}).get("bottleneck") or {}
@@ -115,7 +118,8 @@ def _transmissions(run: Run) -> pl.DataFrame:
     """Each packet that left the bottleneck: `flow`, `time_ps`, `end_ps`, `length_bytes`.
 
     The ledger has the start of a transmission. It ends at the next one's start or earlier. The
-    latest end follows from the packet's length and the link's lowest rate. A packet that the
+    latest end follows from the packet's length and the link's lowest rate. Where no rate is known,
+    a packet counts in whole at its start. A packet that the
     discipline discards at dequeue, as CoDel does, is not transmitted.
     """
     ledger, event = bottleneck_ledger(run), pl.col("event")

@@ -117,7 +117,7 @@ def test_every_figure_and_the_report(results: Path) -> None:
     others = {
         "message_latency", "both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness",
         "share", "shares", "goodput_ratio", "gain_loss", "ramp_up", "window_recovery",
-        "cross_losses",
+        "cross_losses", "queue_depths",
     }  # fmt: skip
     assert len(draw(results)) == 2 * (len(FIGURES) - len(others))
     write([results], results / "report.html")

@@ -50,6 +50,10 @@ def sweeps(directory: Path) -> Iterator[Path]:
         flows = [flow(1, "a", 4), flow(2, pair, 5)]
         write(directory / "camps" / pair, {"choice.new": pair}, flows, flow=named("A", "B"))
     yield directory / "camps"
+    path = write_run(directory / "queues" / "one", {}, segments=60)
+    bottleneck = json.loads((path / "summary.json").read_text())["bottleneck"]
+    patch(path, "summary", bottleneck=bottleneck | {"queues": [{"queue": 0}, {"queue": 1}]})
+    yield directory / "queues"
     path = write_run(directory / "cross" / "one", {}, segments=100)
     record, summary = (json.loads((path / f"{n}.json").read_text()) for n in ("run", "summary"))
     patch(path, "run", scenario=record["scenario"] | {"flow": named("tested", "cross")})
