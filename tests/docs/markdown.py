@@ -8,6 +8,7 @@
   `<!-- exits: 2 -->`, `<!-- real time -->` (the run may be void),
   `<!-- background: text -->` (goes on once it has printed the text, to the page's end or to a block
   with `<!-- after Ctrl-C -->`).
+  `<!-- run by: file -->` names the test or workflow that runs the block in the guide's place.
 - A page begins with `<!-- after: page.md -->` where it goes on from another page's files.
 """
 

@@ -29,7 +29,7 @@ def test_the_step_works(reader: Reader, step: Step) -> None:
     follow(reader, step)
 
 
-NOTES = {"needs", "exits", "real time", "background", "after Ctrl-C"}
+NOTES = {"needs", "exits", "real time", "background", "after Ctrl-C", "run by"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -55,7 +55,7 @@ class Driver(Loop):
         """By file descriptor, from when they are registered."""
         self.ends = dict[tuple[str, int], Connection]()
         self.listeners = dict[int, tuple[str, socket.socket]]()
-        self.by_source = dict[tuple[str, str, int], FlowPlan]()
+        self.by_source: dict[tuple[str, str, int], FlowPlan] = {}
         """Flows by their receiving host, and their sender's address and port."""
         self.to_start = sorted(plan["flows"], key=lambda planned: planned["flow"]["start_ps"])
         self.began_ns = 0
