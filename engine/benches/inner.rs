@@ -8,7 +8,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use narrows_common::{Bytes, Duration, Histogram, Packet, Rate, Rng, Serializer, Time, Wheel};
 use narrows_engine::network::in_flight::InFlight;
 use narrows_hosts::Mac;
-use narrows_hosts::tcp::outstanding::ranges::RangeSet;
+use narrows_hosts::outstanding::ranges::RangeSet;
 use narrows_hosts::wire::segment::{self, Emitter, Flags, Header};
 use narrows_hosts::wire::stamp;
 use std::cmp::Reverse;

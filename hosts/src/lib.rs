@@ -6,13 +6,16 @@
 //! list what a flow can select, and [`udp::SENDERS`] the senders of datagrams. [`AGENTS`] and
 //! [`SINKS`] list ns-2's names for these.
 
+pub mod api;
 pub mod app;
 pub mod cc;
 pub mod compat;
 pub mod config;
 pub mod host;
+pub mod outstanding;
 pub mod recovery;
 pub mod report;
+pub mod rtt;
 pub mod sockets;
 pub mod tcp;
 pub mod udp;

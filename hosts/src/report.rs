@@ -1,6 +1,6 @@
 //! The counters of a flow's ends, and the flow's final report.
 
-use crate::tcp::state::State;
+use crate::api::State;
 use narrows_common::histogram::Summary;
 use narrows_common::{Duration, Time};
 

@@ -3,7 +3,7 @@
 mod net;
 
 use narrows_common::Duration;
-use narrows_hosts::tcp::State;
+use narrows_hosts::api::State;
 use narrows_hosts::{PROFILES, RECOVERIES, VARIANTS};
 use net::{Net, Path, flow, secs};
 

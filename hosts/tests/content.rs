@@ -4,8 +4,9 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_hosts::api::State;
 use narrows_hosts::config::Settings;
-use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::segment::{self, Emitter};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};
 use narrows_traffic::Content;

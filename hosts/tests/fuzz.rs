@@ -6,8 +6,9 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_hosts::api::State;
 use narrows_hosts::config::Settings;
-use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};

@@ -4,7 +4,7 @@ mod net;
 
 use narrows_common::record::Phase;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::tcp::State;
+use narrows_hosts::api::State;
 use narrows_hosts::wire::segment::{self, Discard, Flags};
 use narrows_hosts::{
     FlowConfig, FlowError, Host, HostConfig, PROFILES, RECOVERIES, Recording, VARIANTS,

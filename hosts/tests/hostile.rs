@@ -4,11 +4,11 @@ mod net;
 
 use narrows_common::budgets::MSS_MIN;
 use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_hosts::api::{Ack, Class, Congestion, Idle, Parameters};
 use narrows_hosts::cc::VARIANTS;
 use narrows_hosts::cc::control::Setup;
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
-use narrows_hosts::tcp::api::{Ack, Class, Congestion, Idle, Parameters};
 use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES};

@@ -2,9 +2,9 @@
 //! segment per round trip, and when their sum reaches W all see congestion.
 
 use narrows_common::{Duration, Time};
+use narrows_hosts::api::{Ack, Congestion, Parameters};
 use narrows_hosts::cc::VARIANTS;
 use narrows_hosts::cc::control::{CongestionControl, Setup};
-use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
 /// Large segments make rounding to bytes insignificant.

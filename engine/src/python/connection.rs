@@ -6,8 +6,9 @@ use core::str::FromStr;
 use std::sync::Mutex;
 
 use narrows_common::{Packet, Rng, Time};
+use narrows_hosts::api::State;
 use narrows_hosts::config::{FlowConfig, Settings};
-use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::segment::{self, Discard, Emitter};
 use narrows_hosts::{Endpoint, Mac};
 use narrows_traffic::Content;

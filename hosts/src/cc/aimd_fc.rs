@@ -7,9 +7,9 @@
 //! Reconstructed from the abstract and from its use in Jasem 2010, because the paper's full text
 //! was not available. Constant: 1/2, as in AIMD.
 
+use crate::api::{Ack, Class, Congestion, Idle};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};
-use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const DECREASE: f64 = 0.5;
 

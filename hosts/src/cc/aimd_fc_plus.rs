@@ -8,9 +8,9 @@
 //! The rule compares windows, not additive parts. The smaller cut itself makes the next additive
 //! part smaller, so a rule on two successive k would leave the equilibrium at once.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

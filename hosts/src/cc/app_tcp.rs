@@ -14,8 +14,8 @@
 //! path cannot carry the rate. cwnd_base is rounded to whole segments; acknowledged data is counted
 //! in bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

@@ -13,9 +13,9 @@
 //! Constants: Linux's tcp_bic. Linux divides by an estimate of the delayed-ACK ratio; bytes are
 //! counted here, so no division is needed. Steps are f64, the window is in bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 const LOW_WINDOW: f64 = 14.0;
 const MAX_STEP: f64 = 16.0;

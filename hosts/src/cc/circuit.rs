@@ -5,8 +5,8 @@
 //! control excludes other flows. Implemented from the abstract and from other papers, because the
 //! paper's text was not available.
 
+use crate::api::{Ack, Class, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::tcp::api::{Ack, Class, Parameter};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

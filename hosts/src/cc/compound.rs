@@ -11,10 +11,10 @@
 //! Constants: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1 (the paper); the limit of 41 segments
 //! was quoted from memory. dwnd is in whole bytes; the power is f64.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;

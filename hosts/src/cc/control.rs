@@ -1,6 +1,6 @@
 //! The congestion-control interface: hooks that do nothing by default, and a variant's record.
 
-use crate::tcp::api::{
+use crate::api::{
     Ack, Class, Congestion, Departing, Idle, LostSegment, Need, Parameter, Parameters, PathSample,
 };
 use core::fmt;

@@ -16,11 +16,11 @@
 //! is computed in f64 segments, with operations that give the same bits on every machine. The
 //! window is in whole bytes; `fraction_bytes` carries the rest.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::hystart::HyStart;
 use crate::cc::parts::hystart_plus::HyStartPlus;
 use crate::cc::reno::slow_start;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

@@ -7,9 +7,9 @@
 //! Constants: g 1/16 (section 4.1); alpha starts at 1 (section 4.2). alpha is f64, computed from
 //! sums and products only.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

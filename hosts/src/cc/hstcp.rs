@@ -14,9 +14,9 @@
 //! its response function. a and b are f64, not rounded to the rows of appendix B; the window is in
 //! whole bytes. a is recomputed when the window has changed by a segment.
 
+use crate::api::{Ack, Class, Congestion, Idle};
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;

@@ -11,10 +11,10 @@
 //! Constants: Linux's tcp_htcp. Throughput is the maximum over the epoch of a filter (3 B + b)/4
 //! with one sample per RTTmin. Fractions are f64, the window is in bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::ratio;
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::{Duration, Time};
 
 const LEAST_BETA: f64 = 0.5;

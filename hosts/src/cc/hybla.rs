@@ -6,9 +6,9 @@
 //!
 //! Constants: RTT0 25 ms; rho at most 16 in slow start (Linux 6.1). rho is f64; Linux uses eighths.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, PS_PER_S};
 
 const GREATEST_EXPONENT: f64 = 16.0;

@@ -12,10 +12,10 @@
 //! multiplied by beta instead of 1 - beta; ns-2.35 still does. Fractions are f64, the window is in
 //! bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 const LEAST_ALPHA: f64 = 0.3;

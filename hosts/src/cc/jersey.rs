@@ -12,9 +12,9 @@
 //! warning is the switch's ECN mark above a threshold; without ECN only time-outs reduce the
 //! window. R is f64, the window is in whole bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

@@ -16,9 +16,9 @@
 //! milliseconds. Without timestamps the round trip replaces it, which includes the queue on the
 //! return path. An ACK is computed in f64; `fraction_bytes` carries the fraction of a byte.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 const ALLOWED_INCREASE: u64 = 1;

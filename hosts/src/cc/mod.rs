@@ -23,6 +23,7 @@ pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
 pub mod new_aimd;
+pub mod ns2;
 pub mod parts;
 pub mod reno;
 pub mod scalable;
@@ -31,7 +32,6 @@ pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
-use crate::compat::ns2;
 pub use control::{CloneBox, CongestionControl, Setup, Variant};
 
 /// Every variant.

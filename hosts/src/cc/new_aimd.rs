@@ -6,9 +6,9 @@
 //! that joins late starves. `rebase = 1` is our guard against that; it is off in the paper's
 //! reading. Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 const DECREASE: f64 = 0.5;
 

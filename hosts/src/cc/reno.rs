@@ -5,8 +5,8 @@
 //! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1). Growth below one byte is
 //! carried as the remainder of its division.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// Slow start: adds the credit, at most one credit beyond ssthresh (RFC 5681 eq. 2).
 pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {

@@ -5,9 +5,9 @@
 //! rules up to a legacy window of 16 segments (`legacy_window`). A cut rounds down to bytes; growth
 //! carries remainders.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

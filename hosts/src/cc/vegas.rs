@@ -8,10 +8,10 @@
 //! Constants: alpha 2, beta 4, gamma 1 (Linux's tcp_vegas); ns-2 has 1, 3 and 1. diff is f64; the
 //! window changes by whole segments.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips, ratio};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Time;
 
 /// The variant's entry in the list.

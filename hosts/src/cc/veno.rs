@@ -8,10 +8,10 @@
 //! the paper uses the mean of a round. N is f64; half a segment of odd size loses half a byte per
 //! round.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::round_trips::ratio;
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 /// The samples below which it is Reno (Linux).

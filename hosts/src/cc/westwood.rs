@@ -13,9 +13,9 @@
 //! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Rates and
 //! their products with RTTmin are f64, the window is in whole bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 
 const LEAST_SPAN: Duration = Duration::from_ms(50);

@@ -11,10 +11,10 @@
 //!
 //! Constants: Linux's tcp_yeah. Q is f64 rounded down to a byte, reno_count is in segments.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
 use crate::cc::parts::window::Window;
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need};
 
 /// The largest Q in fast mode, in segments.
 const ALPHA: f64 = 80.0;

@@ -3,7 +3,7 @@
 //! Sources: `rfc`, the documents named at each field; `linux`, the defaults of kernel 6.1; `ns2`,
 //! the one-way agents of ns-2.35 (tcl/lib/ns-default.tcl), adapted to real segments.
 
-use crate::tcp::api::{
+use crate::api::{
     Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile, RttRule, SegmentSize,
 };
 use narrows_common::Duration;

@@ -1,6 +1,6 @@
 //! Why a flow's configuration is invalid.
 
-use crate::tcp::api::ParameterError;
+use crate::api::ParameterError;
 use crate::wire::addr::Endpoint;
 use core::net::Ipv4Addr;
 use narrows_traffic::AppError;

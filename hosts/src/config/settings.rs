@@ -1,5 +1,6 @@
 //! A flow's resolved settings, with every default and name filled in.
 
+use crate::api::{InitialSsthresh, InitialWindow, Need, Parameters, Profile, SegmentSize};
 use crate::cc::VARIANTS;
 use crate::cc::control::Variant;
 use crate::compat::ns2::agents::{self, SINKS};
@@ -8,7 +9,6 @@ use crate::config::error::{FlowError, by_name, in_range};
 use crate::config::flow::{FlowConfig, KeepAlive, check_flow};
 use crate::recovery::RECOVERIES;
 use crate::recovery::rule::Rule;
-use crate::tcp::api::{InitialSsthresh, InitialWindow, Need, Parameters, Profile, SegmentSize};
 use crate::wire::options::TIMESTAMPS_BYTES;
 use narrows_common::Duration;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! One end of a flow at its host: its transport, its application, and its records.
 
+use crate::api::State;
 use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
 use crate::config::{FlowConfig, Recording};
 use crate::report::{FlowReport, SenderCounters};
 use crate::tcp::connection::Connection;
-use crate::tcp::state::State;
 use crate::udp;
 use crate::wire::datagram::Datagram;
 use crate::wire::ip::Discard;

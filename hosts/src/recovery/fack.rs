@@ -19,9 +19,9 @@
 //! If a SACK reports data sent after the retransmission at the left edge, that retransmission was
 //! lost. Nothing is then sent until the time-out, which discards all SACKs.
 
+use crate::api::{Delivery, Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::{Delivery, Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 use std::collections::VecDeque;
 

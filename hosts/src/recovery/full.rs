@@ -10,11 +10,11 @@
 //!   sent by then. From the first one on, an event sends at most two new segments
 //!   (`recov_maxburst_`).
 
+use crate::api::Stage;
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{
     NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_rto,
 };
-use crate::tcp::api::Stage;
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
 /// The entry of FullTcp's rule.

@@ -7,9 +7,9 @@
 //! `newreno_changes1_` 0). A full ACK leaves the window at ssthresh (section 3.2 step 3, option 2).
 //! If any new ACK ends recovery, the rule is Reno: `reno.rs`.
 
+use crate::api::Stage;
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::Stage;
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
 /// The rule's entry in the list.

@@ -17,10 +17,10 @@
 //!
 //! Source: ns-2.35 tcp-linux.cc, scoreboard1.cc. Windows are in whole segments.
 
+use crate::api::{Delivery, Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
+use crate::outstanding::sent_segments::{SegmentState, SentSegment};
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
-use crate::tcp::api::{Delivery, Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_segments::{SegmentState, SentSegment};
 use narrows_common::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

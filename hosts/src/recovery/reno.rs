@@ -21,9 +21,9 @@ pub const RULE: Rule = Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Stage;
+    use crate::outstanding::scoreboard::Scoreboard;
     use crate::recovery::rule::Setup;
-    use crate::tcp::api::Stage;
-    use crate::tcp::outstanding::scoreboard::Scoreboard;
 
     const MSS: u64 = 1000;
 

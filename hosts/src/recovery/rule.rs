@@ -1,9 +1,9 @@
 //! The loss-recovery interface: hooks, their outcome, and a rule's record.
 
-use crate::tcp::api::{Delivery, Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_segments::SentSegment;
-use crate::tcp::rtt::RttEstimator;
+use crate::api::{Delivery, Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
+use crate::outstanding::sent_segments::SentSegment;
+use crate::rtt::RttEstimator;
 use core::fmt;
 use narrows_common::Time;
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct Setup {
     pub dupack_threshold: u32,
     /// New segments on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// NewReno as in ns-2 (see [`crate::compat::profiles::Profile::ns2_newreno`]).
+    /// NewReno as in ns-2 (see [`crate::api::Profile::ns2_newreno`]).
     pub ns2_newreno: bool,
 }
 

@@ -3,12 +3,12 @@
 //! A duplicate ACK is one with new SACK information (section 2). Recovery starts at DupThresh
 //! duplicates, or if IsLost(HighACK + 1). It sends what NextSeg returns while cwnd - pipe >= 1
 //! SMSS, and ends when the HighData of its start is acknowledged. Scoreboard and pipe:
-//! [`crate::tcp::outstanding::scoreboard`]. SACKs survive a time-out (section 5.1) unless the peer
+//! [`crate::outstanding::scoreboard`]. SACKs survive a time-out (section 5.1) unless the peer
 //! is found to have reneged.
 
+use crate::api::{Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::{Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
 /// The rule's entry in the list.

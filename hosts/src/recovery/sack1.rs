@@ -10,9 +10,9 @@
 //! discards all SACKs. FullTcp's rule (`full-sack`) differs in one point: the ACK that ends
 //! recovery also increases the window.
 
+use crate::api::{Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::{Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
 /// The rule's entry in the list.

@@ -5,9 +5,9 @@
 //! (go-back-N) as the window allows. When the ACK jumps, data that arrived out of order is skipped.
 //! Once per window: data sent before the last loss does not count.
 
+use crate::api::Stage;
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::Stage;
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
 /// The rule's entry in the list.

@@ -9,10 +9,10 @@
 //! coarse time-out backs off too. Duplicates after the third inflate the window until the next new
 //! ACK.
 
+use crate::api::{Delivery, Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
+use crate::outstanding::sent_segments::SentSegment;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
-use crate::tcp::api::{Delivery, Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_segments::SentSegment;
 use narrows_common::{Duration, Time};
 
 /// The rule's entry in the list.

@@ -1,5 +1,6 @@
 //! One end of a flow at a socket: its application, its transport, and its records.
 
+use crate::api::State;
 use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
 use crate::config::{FlowConfig, FlowError};
@@ -7,7 +8,6 @@ use crate::report::FlowReport;
 use crate::sockets::connection::SocketConnection;
 use crate::sockets::info::TcpInfo;
 use crate::sockets::probes::Probes;
-use crate::tcp::state::State;
 use crate::udp::{self, Arrivals, Outbox, parse_message};
 use crate::wire::ip::Payload;
 use narrows_common::record::{FlowRecord, MessageRecord};

@@ -6,18 +6,13 @@
 //! Connection::poll_transmit -> segment::Emitter -> packet
 //! ```
 
-pub mod api;
 pub mod connection;
-pub mod outstanding;
 pub mod rate;
 pub mod receive_buffer;
 pub mod receiver;
-pub mod rtt;
 pub mod send_buffer;
 pub mod sender;
 pub mod seq;
-pub mod state;
 pub mod timers;
 
 pub use connection::Connection;
-pub use state::State;

@@ -6,8 +6,8 @@
 //! to acknowledge them. Only [`RateSample::bytes_per_sec`] rounds; all else is exact bytes and
 //! picoseconds.
 
-use crate::tcp::api::{Departure, RateSample};
-use crate::tcp::outstanding::sent_segments::SentSegment;
+use crate::api::{Departure, RateSample};
+use crate::outstanding::sent_segments::SentSegment;
 use narrows_common::{Duration, Time};
 
 /// The connection's state (C.*).
@@ -107,7 +107,7 @@ impl RateEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::outstanding::sent_segments::SentSegments;
+    use crate::outstanding::sent_segments::SentSegments;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)

@@ -1,6 +1,6 @@
 //! Reassembly: the data received, in order and out of order, and the window to offer.
 
-use crate::tcp::outstanding::ranges::RangeSet;
+use crate::outstanding::ranges::RangeSet;
 use crate::tcp::seq;
 use crate::wire::options::SackBlocks;
 use crate::wire::segment::Payload;

@@ -1,6 +1,6 @@
 //! The record of a sender of datagrams.
 
-use crate::tcp::api::{Class, Need, Parameter};
+use crate::api::{Class, Need, Parameter};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! The senders of datagrams: one record each, and one list.
 
-use crate::tcp::api::Class;
+use crate::api::Class;
 use crate::udp::record::Record;
 use crate::udp::tfrc::TFRC;
 

@@ -1,8 +1,8 @@
 //! The resolved settings of a flow of datagrams.
 
+use crate::api::SegmentSize;
 use crate::compat::profiles::PROFILES;
 use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
-use crate::tcp::api::SegmentSize;
 use crate::udp::record::Record;
 use crate::udp::senders::SENDERS;
 use crate::udp::tfrc::TFRC;

@@ -1,8 +1,8 @@
 //! Opening, closing and resetting.
 
 use crate::script::{FIN_ACK, Peer, SYN_ACK, Script, ack, data, peer, plain};
+use narrows_hosts::api::State;
 use narrows_hosts::config::FlowConfig;
-use narrows_hosts::tcp::State;
 use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::Flags;
 

@@ -7,9 +7,9 @@ mod rates;
 mod slow_start;
 
 use narrows_common::{Duration, Time};
+use narrows_hosts::api::{Ack, Congestion, Parameters};
 use narrows_hosts::cc::VARIANTS;
 use narrows_hosts::cc::control::{CongestionControl, Setup};
-use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
 /// A sender in congestion avoidance, driven by hand. Windows are in segments, and large, so that

@@ -25,10 +25,10 @@ mod phases;
 mod policer;
 mod window;
 
+use crate::api::{Class, Congestion, Departing, Need, PathSample, Stage};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::period_max::PeriodMax;
 use crate::cc::parts::rates::{bytes_in, initial_pacing, scaled};
-use crate::tcp::api::{Class, Congestion, Departing, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 use policer::Policer;
 

@@ -1,11 +1,11 @@
 //! BBR's phases: Startup, Drain, ProbeBW's cycle of gains, ProbeRTT.
 
+use crate::api::PathSample;
 use crate::cc::bbr::{
     Bbr, CYCLE, FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW_SEGMENTS, MIN_RTT_WINDOW, Mode,
     PROBE_RTT_TIME,
 };
 use crate::cc::parts::rates::scaled;
-use crate::tcp::api::PathSample;
 use narrows_common::Time;
 
 impl Bbr {

@@ -4,7 +4,7 @@
 //! An interval has at least 4 rounds and 20 % loss; it restarts after 16 rounds. Rates are the same
 //! if they differ by at most an eighth, or by 4 kb/s. An application-limited sample ends sampling.
 
-use crate::tcp::api::PathSample;
+use crate::api::PathSample;
 use narrows_common::{PS_PER_S, Time};
 
 const LEAST_ROUNDS: u32 = 4;

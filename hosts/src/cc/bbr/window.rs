@@ -1,8 +1,8 @@
 //! BBR's pacing rate and window, from its model and the state of loss recovery.
 
+use crate::api::{PathSample, Stage};
 use crate::cc::bbr::{AGGREGATION_LIMIT, Bbr, LEAST_WINDOW_SEGMENTS, MARGIN, Mode};
 use crate::cc::parts::rates::{bytes_in, scaled};
-use crate::tcp::api::{PathSample, Stage};
 
 impl Bbr {
     pub(super) fn save_cwnd(&mut self) {

@@ -16,10 +16,10 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
+use crate::api::{Class, Congestion, Departing, LostSegment, Need, PathSample, Stage};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::period_max::PeriodMax;
 use crate::cc::parts::rates::initial_pacing;
-use crate::tcp::api::{Class, Congestion, Departing, LostSegment, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 
 /// Section 2.4: the loss rate per round that probing tolerates.

@@ -5,9 +5,9 @@
 //! if a round of recovery has more than 2 % loss in at least six ranges (section 5.3.1.3). Drain
 //! lasts at most three rounds.
 
+use crate::api::Stage;
 use crate::cc::bbr3::{Bbr3, LOSS_THRESHOLD, PathSample, State};
 use crate::cc::parts::rates::scaled;
-use crate::tcp::api::Stage;
 
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;

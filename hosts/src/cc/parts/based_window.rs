@@ -9,9 +9,9 @@
 //!
 //! x and w are whole bytes. A cut loses less than one byte; growth carries its remainder.
 
+use crate::api::{Ack, Congestion};
 use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::tcp::api::{Ack, Congestion};
 
 /// The base after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! round. The train's limit includes the transmission of 256 KiB at twice the window's rate, at
 //! most 1 ms, before it is halved.
 
-use crate::tcp::api::Ack;
+use crate::api::Ack;
 use narrows_common::{Duration, Time};
 
 const LOW_WINDOW_SEGMENTS: u64 = 16;

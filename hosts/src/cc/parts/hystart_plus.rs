@@ -5,8 +5,8 @@
 //! to 16 ms, after eight samples; a quarter of the growth in the conservative phase; at most eight
 //! segments per ACK. It applies to the first slow start only (section 4.2).
 
+use crate::api::Ack;
 use crate::cc::reno::slow_start;
-use crate::tcp::api::Ack;
 use narrows_common::Duration;
 
 const LEAST_RISE: Duration = Duration::from_ms(4);

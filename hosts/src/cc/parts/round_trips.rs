@@ -5,8 +5,8 @@
 //! modules start after it. A profile that times one segment at a time has one sample per round,
 //! which then suffices.
 
+use crate::api::Ack;
 use crate::cc::control::Setup;
-use crate::tcp::api::Ack;
 use narrows_common::Duration;
 
 /// Statistics of a round trip's samples.

@@ -4,9 +4,9 @@
 //! after a loss and the growth in congestion avoidance. Each division's remainder is carried to the
 //! next ACK.
 
+use crate::api::{Ack, Congestion};
 use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::tcp::api::{Ack, Congestion};
 
 /// Window and threshold in bytes.
 #[derive(Clone, Debug)]

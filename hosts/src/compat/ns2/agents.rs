@@ -5,7 +5,7 @@
 //! are in the profiles (`ns2`, `ns2-2004`). A sink selects when to acknowledge, and with which
 //! options.
 
-use crate::tcp::api::{Cut, Growth, InitialWindow, Profile};
+use crate::api::{Cut, Growth, InitialWindow, Profile};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,5 +4,3 @@ pub mod ack_control;
 pub mod ack_reconstruction;
 pub mod agents;
 pub(crate) mod burst;
-pub mod rate_based_pacing;
-pub mod vegas;

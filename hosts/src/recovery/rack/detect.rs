@@ -10,9 +10,9 @@
 //! more. The timer is set to the end of the wait of a segment that left with the latest delivered
 //! one. The RFC takes the longest wait of the segments that left before it, which is at most that.
 
-use crate::tcp::api::Delivery;
-use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_segments::{SegmentState, SentSegment};
+use crate::api::Delivery;
+use crate::outstanding::scoreboard::Scoreboard;
+use crate::outstanding::sent_segments::{SegmentState, SentSegment};
 use narrows_common::{Duration, Time};
 use std::collections::{BTreeSet, VecDeque};
 

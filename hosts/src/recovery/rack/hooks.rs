@@ -1,11 +1,11 @@
 //! RACK's handlers for the events of a connection.
 
+use crate::api::{Delivery, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
+use crate::outstanding::sent_segments::SentSegment;
 use crate::recovery::rack::prr::Reduction;
 use crate::recovery::rack::{Frto, Rack};
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Transmission};
-use crate::tcp::api::{Delivery, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_segments::SentSegment;
 use narrows_common::Time;
 
 impl Recovery for Rack {

@@ -18,9 +18,9 @@ mod probe;
 mod prr;
 mod undo;
 
+use crate::api::{Delivery, Need, Stage};
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{Outcome, Recovery, Rule, Setup};
-use crate::tcp::api::{Delivery, Need, Stage};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
 use detect::Detector;
 use frto::Frto;
 use narrows_common::{Duration, Time};

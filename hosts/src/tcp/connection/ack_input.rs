@@ -1,10 +1,10 @@
 //! The acknowledgment of a segment: fifth step of RFC 9293 section 3.10.7.4.
 
+use crate::api::State;
 use crate::tcp::connection::Connection;
 use crate::tcp::connection::step::{Step, segment_len};
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
-use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use narrows_common::{Duration, Time};

@@ -1,9 +1,9 @@
 //! Segment input before the connection is established (RFC 9293 sections 3.10.7.2 and 3.10.7.3).
 
+use crate::api::State;
 use crate::tcp::connection::Connection;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
-use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::options::Options;
 use crate::wire::segment::{Flags, Segment};

@@ -1,10 +1,10 @@
 //! Segment input, step by step as in RFC 9293 section 3.10.7.
 
+use crate::api::State;
 use crate::tcp::connection::Connection;
 use crate::tcp::connection::step::{Step, segment_len};
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
-use crate::tcp::state::State;
 use crate::wire::segment::{Flags, Segment};
 use narrows_common::Time;
 

@@ -3,9 +3,9 @@
 //!
 //! Both are off unless the flow enables them, as the RFC requires for keep-alives.
 
+use crate::api::State;
 use crate::config::KeepAlive;
 use crate::tcp::connection::Connection;
-use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::segment::Flags;
 use narrows_common::{Packet, Time};

@@ -6,7 +6,7 @@
 
 use crate::config::Settings;
 use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
-use crate::tcp::rtt::RttEstimator;
+use crate::rtt::RttEstimator;
 use crate::tcp::sender::Sender;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};

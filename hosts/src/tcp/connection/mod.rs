@@ -17,12 +17,12 @@ mod output;
 mod payload_input;
 mod step;
 
+use crate::api::State;
 use crate::app::stream::Stream;
 use crate::config::Settings;
 use crate::report::{ReceiverCounters, SenderCounters};
 use crate::tcp::receiver::{AckDue, Receiver};
 use crate::tcp::sender::Sender;
-use crate::tcp::state::State;
 use crate::tcp::timers::{Timer, TimerTable};
 use crate::wire::segment::Emitter;
 use lazy_sender::{Handshake, LazySender};

@@ -1,10 +1,10 @@
 //! Transmission, step by step.
 
+use crate::api::State;
 use crate::recovery::rule::NextSegment;
 use crate::tcp::connection::Connection;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
-use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
 use crate::wire::segment::{Ecn, Flags, Header};

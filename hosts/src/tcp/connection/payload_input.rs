@@ -1,12 +1,12 @@
 //! Payload, marks and FIN of a segment: last steps of RFC 9293 section 3.10.7.4.
 
+use crate::api::Need;
+use crate::api::State;
 use crate::compat::ns2::ack_control::Report;
-use crate::tcp::api::Need;
 use crate::tcp::connection::Connection;
 use crate::tcp::connection::step::Step;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
-use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use crate::wire::stamp;

@@ -1,7 +1,7 @@
 //! The effect of an ACK on the sending half: samples, recovery, growth.
 
+use crate::api::{Ack, Delivery, Growth, Stage};
 use crate::recovery::rule::Outcome;
-use crate::tcp::api::{Ack, Delivery, Growth, Stage};
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 

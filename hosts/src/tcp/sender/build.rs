@@ -1,10 +1,10 @@
 //! Creates congestion control and recovery from a flow's settings.
 
+use crate::api::{InitialSsthresh, InitialWindow, Need, Profile};
 use crate::cc::control::{self, CongestionControl};
 use crate::config::Settings;
 use crate::recovery::newreno;
 use crate::recovery::rule::{self, Recovery};
-use crate::tcp::api::{InitialSsthresh, InitialWindow, Need, Profile};
 use narrows_common::Duration;
 
 pub(super) fn build_cc(

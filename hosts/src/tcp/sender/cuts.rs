@@ -1,7 +1,7 @@
 //! The events that cut the window: a loss, an echoed mark, a time-out.
 
+use crate::api::{Congestion, Cut, Stage};
 use crate::cc::control::CongestionControl;
-use crate::tcp::api::{Congestion, Cut, Stage};
 use crate::tcp::sender::Sender;
 use narrows_common::Time;
 

@@ -7,15 +7,15 @@ mod new_data;
 mod path;
 mod rtt_samples;
 
+use crate::api::{Class, Idle, IdleRestart, Need, Profile, Stage, bytes_per_sec};
 use crate::cc::control::CongestionControl;
 use crate::compat::ns2::burst::Burst;
 use crate::config::Settings;
+use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{NextSegment, Recovery};
 use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
-use crate::tcp::api::{Class, Idle, IdleRestart, Need, Profile, Stage, bytes_per_sec};
-use crate::tcp::outstanding::scoreboard::Scoreboard;
+use crate::rtt::RttEstimator;
 use crate::tcp::rate::RateEstimator;
-use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send_buffer::SendBuffer;
 use build::{build_cc, build_recovery, initial_window_bytes};
 use narrows_common::histogram::Histogram;

@@ -1,6 +1,6 @@
 //! What a sender reports to congestion control about the path, and pacing.
 
-use crate::tcp::api::{Departing, Departure, LostSegment, PathSample};
+use crate::api::{Departing, Departure, LostSegment, PathSample};
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, PS_PER_S, Time};
 

@@ -1,6 +1,6 @@
 //! Selects the ACKs and segments that give a round-trip sample.
 
-use crate::tcp::outstanding::sent_segments::Acked;
+use crate::outstanding::sent_segments::Acked;
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 

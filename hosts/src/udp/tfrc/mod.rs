@@ -21,7 +21,7 @@ pub(super) mod wire;
 pub(super) use control::Control;
 pub(super) use observer::Observer;
 
-use crate::tcp::api::Class;
+use crate::api::Class;
 use crate::udp::record::Record;
 
 /// The record.

@@ -5,8 +5,8 @@
 //! profile times every segment, or a rule or variant requires it. The cost of an ACK is the
 //! segments that it newly covers, plus a look-up.
 
-use crate::tcp::api::Departure;
-use crate::tcp::outstanding::ranges::RangeSet;
+use crate::api::Departure;
+use crate::outstanding::ranges::RangeSet;
 use narrows_common::Time;
 use std::collections::VecDeque;
 

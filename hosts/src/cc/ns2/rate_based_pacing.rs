@@ -10,10 +10,10 @@
 //!
 //! Constants: the share, 0.75 (`rbp_scale_`); two segments (`RBP_MIN_SEGMENTS`).
 
+use crate::api::{Ack, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::ns2::vegas::{self, VegasNs2};
 use crate::cc::reno::{self, Reno};
-use crate::compat::ns2::vegas::{self, VegasNs2};
-use crate::tcp::api::{Ack, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 
 const SCALE: Parameter = Parameter {

@@ -1,6 +1,6 @@
 //! The data of an ACK, a departure or a loss: one record per hook.
 
-use crate::tcp::api::stage::Stage;
+use crate::api::stage::Stage;
 use narrows_common::{Duration, PS_PER_S, Time};
 
 /// An ACK that advanced the window's left edge.

@@ -8,8 +8,8 @@
 //! - `pipe` is the data above the lost edge that is not SACKed, plus the data below HighRxt that is
 //!   not SACKed. Both need the SACKed bytes below a position that only rises, kept up to date.
 
-use crate::tcp::outstanding::ranges::RangeSet;
-use crate::tcp::outstanding::sent_segments::{SentSegment, SentSegments};
+use crate::outstanding::ranges::RangeSet;
+use crate::outstanding::sent_segments::{SentSegment, SentSegments};
 
 /// The octets in flight, by stream position.
 #[derive(Clone, Debug, Default)]

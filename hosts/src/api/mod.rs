@@ -1,5 +1,5 @@
 //! The interface between a connection and its congestion control and loss recovery: needs, samples,
-//! stages, errors.
+//! stages, states, errors.
 //!
 //! This module imports none of its users: `cc`, `recovery` and the connection all import it.
 
@@ -8,6 +8,7 @@ mod parameters;
 mod profile;
 mod samples;
 mod stage;
+mod state;
 
 pub use needs::{Class, Need};
 pub use parameters::{Parameter, ParameterError, Parameters};
@@ -19,3 +20,4 @@ pub use samples::{
     bytes_per_sec,
 };
 pub use stage::Stage;
+pub use state::State;

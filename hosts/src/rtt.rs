@@ -3,7 +3,7 @@
 //! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR).
 //! The first sample sets SRTT = R, RTTVAR = R/2. Values are in picoseconds, rounded down.
 
-use crate::tcp::api::{Profile, RttRule};
+use crate::api::{Profile, RttRule};
 use narrows_common::{Duration, Time};
 
 /// The estimator of one connection.

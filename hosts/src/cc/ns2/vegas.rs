@@ -15,8 +15,8 @@
 //! Constants: alpha 1, beta 3, gamma 1 (tcl/lib/ns-default.tcl). As in ns-2, the window is a double
 //! in segments, so that both round at the same point; other code gets whole bytes.
 
+use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

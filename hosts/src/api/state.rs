@@ -20,7 +20,7 @@ pub enum State {
 
 impl State {
     /// True if data and a FIN may be sent, for the first time or again.
-    pub(super) fn sends_data(self) -> bool {
+    pub(crate) fn sends_data(self) -> bool {
         matches!(
             self,
             State::Established
