@@ -13,7 +13,7 @@ from narrows.testbed.api.results import Results
 from narrows.testbed.api.scenario import Scenario, settings_of
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs import worker_process
-from narrows.testbed.runs.request import RunRequest, place
+from narrows.testbed.runs.request import RunRequest, execution_of
 from narrows.testbed.runs.scenario import run_scenario
 from narrows.testbed.shipped import scenario_path
 from narrows.testbed.targets import HOSTS, TARGETS
@@ -52,7 +52,7 @@ def run(
     chosen = _named("target", TARGETS, target)
     at_once = (os.cpu_count() or 1) if jobs is None else jobs
     own = _own_options(chosen, options or {})
-    where = place(chosen, _named("hosts", HOSTS, hosts), own, at_once, scheduler)
+    execution = execution_of(chosen, _named("hosts", HOSTS, hosts), own, at_once, scheduler)
     request = RunRequest(
         scenario=scenario.source if isinstance(scenario, Scenario) else scenario_path(scenario),
         tree=scenario.keys if isinstance(scenario, Scenario) else None,
@@ -63,7 +63,7 @@ def run(
         scheduler=scheduler,
         resume=resume,
         quiet=quiet,
-        **vars(where),
+        **vars(execution),
     )
     request.check()
     with worker_process.spare(chosen) as spare:

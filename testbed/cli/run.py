@@ -110,12 +110,12 @@ def preview(request: RunRequest, *, as_json: bool) -> int:
 
 def asked(options: argparse.Namespace) -> RunRequest:
     """The request given by the options. Raises `InputError`."""
-    from narrows.testbed.runs.request import RunRequest, place
+    from narrows.testbed.runs.request import RunRequest, execution_of
 
     target, hosts = TARGETS[options.target], HOSTS[options.hosts]
     own = own_options(options, target)
-    where = place(target, hosts, own, options.jobs, options.scheduler)
-    return request_of(RunRequest, options, **vars(where))
+    execution = execution_of(target, hosts, own, options.jobs, options.scheduler)
+    return request_of(RunRequest, options, **vars(execution))
 
 
 def show(results: Results, request: RunRequest, options: argparse.Namespace) -> int:

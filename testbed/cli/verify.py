@@ -37,16 +37,20 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`narrows verify`. Raises `InputError`."""
-    from narrows.testbed.runs.request import place
+    from narrows.testbed.runs.request import execution_of
     from narrows.testbed.tools.artifact.verify import verify
 
     target, hosts = TARGETS[options.target], HOSTS[options.hosts]
     if options.first is not None and options.first < 1:
         raise InputError("--first", [Problem(str(options.first), "expected at least 1")])
-    where = place(target, hosts, own_options(options, target), options.jobs, None)
-    where.check()
+    execution = execution_of(target, hosts, own_options(options, target), options.jobs, None)
+    execution.check()
     found = verify(
-        options.bundle, where, share(options.tolerance), first=options.first, quiet=options.quiet
+        options.bundle,
+        execution,
+        share(options.tolerance),
+        first=options.first,
+        quiet=options.quiet,
     )
     if found.warning:
         print(f"note: {plain(found.warning)}", file=sys.stderr)

@@ -57,8 +57,8 @@ def check_machine(target: Target) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where runs are done: on a target, with hosts, so many at a time."""
+class Execution:
+    """How runs are executed: on a target, with hosts, so many at a time."""
 
     target: Target
     hosts: Hosts
@@ -71,10 +71,10 @@ class Place:
         check_machine(self.target)
 
 
-def place(
+def execution_of(
     target: Target, hosts: Hosts, own: Mapping[str, Any], jobs: int, scheduler: str | None
-) -> Place:
-    """Where runs are done; `own` are the target's options. Raises `InputError` for parts that do
+) -> Execution:
+    """How runs are executed; `own` are the target's options. Raises `InputError` for parts that do
     not go together.
     """
     if hosts.in_kernel and target.no_kernel_hosts:
@@ -88,4 +88,4 @@ def place(
         free = ", ".join(each.name for each in TARGETS.values() if not each.in_real_time)
         problem = Problem(target.name, f"needs ports of this machine; {free} does not")
         raise InputError("--scheduler", [problem])
-    return Place(target, hosts, settings, at_once)
+    return Execution(target, hosts, settings, at_once)

@@ -23,7 +23,7 @@ from narrows.testbed.runs import local, worker_process
 from narrows.testbed.runs.jobs import Job, make_jobs
 from narrows.testbed.runs.jobs import Outcome as RunOutcome
 from narrows.testbed.runs.progress import progress_display
-from narrows.testbed.runs.request import Place
+from narrows.testbed.runs.request import Execution
 from narrows.testbed.scenario.explain import explain
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.sweep import Point
@@ -77,24 +77,31 @@ class Verified:
 
 
 def verify(
-    bundle: Path, where: Place, tolerance: float, *, first: int | None = None, quiet: bool = False
+    bundle: Path,
+    execution: Execution,
+    tolerance: float,
+    *,
+    first: int | None = None,
+    quiet: bool = False,
 ) -> Verified:
     """Runs the bundle's runs again, or only the `first` of them, and compares them.
 
-    `where` has the bundle's target and hosts. `tolerance` is the share by which statistics may
+    `execution` has the bundle's target and hosts. `tolerance` is the share by which statistics may
     differ. Raises `InputError` for a bundle that is not taken, before anything runs.
     """
     with tempfile.TemporaryDirectory(prefix="narrows-verify-") as name:
         directory = Path(name)
         manifest = extract(bundle, directory)
-        check_place(bundle, manifest, where)
+        check_execution(bundle, manifest, execution)
         names = manifest["runs"][:first]
-        jobs = list(chain.from_iterable(jobs_of(bundle, directory, each, where) for each in names))
-        with worker_process.spare(where.target) as spare, progress_display(
-            len(jobs), in_real_time=where.target.in_real_time, quiet=quiet
+        jobs = list(
+            chain.from_iterable(jobs_of(bundle, directory, each, execution) for each in names)
+        )
+        with worker_process.spare(execution.target) as spare, progress_display(
+            len(jobs), in_real_time=execution.target.in_real_time, quiet=quiet
         ) as display:  # fmt: skip
             display.line(f"{manifest['title']}: {len(jobs)} runs again")
-            outcomes = local.run_all(jobs, where.at_once, False, display, spare)
+            outcomes = local.run_all(jobs, execution.at_once, False, display, spare)
         verdicts = [
             compared(directory / RUNS / run, outcome, tolerance)
             for run, outcome in zip(names, outcomes, strict=True)
@@ -104,18 +111,18 @@ def verify(
     return Verified(manifest, verdicts, other)
 
 
-def check_place(bundle: Path, manifest: Manifest, where: Place) -> None:
+def check_execution(bundle: Path, manifest: Manifest, execution: Execution) -> None:
     """Raises `InputError` unless the runs are to be on the bundle's target with its hosts.
 
     A bundle does not choose these: they may need privileges and devices.
     """
-    for key, asked in (("target", where.target.name), ("hosts", where.hosts.name)):
+    for key, asked in (("target", execution.target.name), ("hosts", execution.hosts.name)):
         if manifest[key] != asked:  # type: ignore[literal-required]
             theirs = manifest[key]  # type: ignore[literal-required]
             raise refuse(bundle, key, f"is {theirs!r}, not {asked!r}; expected --{key} {theirs}")
 
 
-def jobs_of(bundle: Path, directory: Path, name: str, where: Place) -> Iterator[Job]:
+def jobs_of(bundle: Path, directory: Path, name: str, execution: Execution) -> Iterator[Job]:
     """The job of one run of an extracted bundle. Raises `InputError`."""
     about = f"{RUNS}/{name}/run.json"
     record = read_json(bundle, directory / about, about)
@@ -132,7 +139,9 @@ def jobs_of(bundle: Path, directory: Path, name: str, where: Place) -> Iterator[
     point = Point(name, dict(record["point"]), scenario)
     source = directory / FILES / "bundle.toml"
     again = directory / "again"
-    yield from make_jobs(source, [point], again, where.target, where.hosts, where.settings)
+    yield from make_jobs(
+        source, [point], again, execution.target, execution.hosts, execution.settings
+    )
 
 
 def checked_scenario(
