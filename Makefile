@@ -3,7 +3,7 @@
 SCENARIO ?= scenarios/first-look.toml
 VENV_PYTHON := .venv/bin/python
 NARROWS := .venv/bin/narrows
-# The skipped tests of the last pytest run, a line for each reason (tests/conftest.py).
+# The skipped tests, a line for each reason (tests/conftest.py).
 SKIPPED := .pytest_cache/d/narrows/skipped.txt
 
 # The first interpreter that is recent enough; PYTHON=... selects another.
@@ -44,7 +44,10 @@ test-rust: setup ## the engines' tests
 
 test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 	@rm -f $(SKIPPED)
-	$(VENV_PYTHON) -m pytest
+	@failed=; for part in '-m "not alone" --numprocesses auto --dist loadfile' '-m alone'; do \
+		echo "$(VENV_PYTHON) -m pytest $$part"; \
+		eval "$(VENV_PYTHON) -m pytest $$part" || failed=1; \
+	done; test -z "$$failed"
 
 bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json
 	@$(VENV_PYTHON) -m bench.run

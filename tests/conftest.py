@@ -6,10 +6,28 @@ import gc
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.support.real_time import Machine
+
+TESTS = Path(__file__).parent
+ALONE: Final = (
+    "differential", "docs/test_guide.py", "interop", "p4runtime", "packets", "switch", "targets",
+    "tools", "traffic",
+)  # fmt: skip
+"""Tests that measure time, or that open ports and network namespaces; other tests at the same time
+would disturb them. `make test` shares out the rest among all cores.
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that run alone."""
+    for item in items:
+        if item.path.relative_to(TESTS).as_posix().startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
 
 
 def pytest_configure() -> None:
@@ -41,18 +59,25 @@ def machine() -> Iterator[Machine]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Prints each reason for skipped tests in a line; `make test` prints them again."""
+    """Prints a line for each reason to skip tests, and adds it to the lines of `make test`."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.getreports("skipped")
         if isinstance(report.longrepr, tuple)
     )
-    lines = [f"{count} skipped: {reason}" for reason, count in reasons.most_common()]
-    if lines:
+    if reasons:
         terminalreporter.section("skipped")
-    for line in lines:
+    for line in lines_of(reasons):
         terminalreporter.write_line(line)
     cache: pytest.Cache | None = getattr(config, "cache", None)
     if cache:
-        text = "".join(f"{line}\n" for line in lines)
-        (cache.mkdir("narrows") / "skipped.txt").write_text(text)
+        file = cache.mkdir("narrows") / "skipped.txt"
+        for line in file.read_text().splitlines() if file.exists() else []:
+            count, _, reason = line.partition(" skipped: ")
+            reasons[reason] += int(count)
+        file.write_text("".join(f"{line}\n" for line in lines_of(reasons)))
+
+
+def lines_of(reasons: Counter[str]) -> list[str]:
+    """A line for each reason, the most frequent first."""
+    return [f"{count} skipped: {reason}" for reason, count in reasons.most_common()]

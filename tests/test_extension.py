@@ -20,7 +20,7 @@ import pytest
 
 from narrows.testbed.paths import ROOT
 from tests.support.needs import programs
-from tests.support.world import rename_crates
+from tests.support.world import compile_fast, rename_crates
 
 LEFT_OUT = {"target", "results", ".venv", ".git"}
 
@@ -253,6 +253,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     shutil.copytree(ROOT, copied, ignore=ignored, symlinks=True)
     rename_crates(copied, "extension")
+    compile_fast(copied)
     for addition in (*IN_RUST, *IN_PYTHON, TARGET, STAGE):
         addition.make(copied)
     return copied

@@ -26,7 +26,7 @@ import pytest
 from narrows.testbed import engine, needs
 from narrows.testbed.targets.linux import namespaces
 from tests.docs.markdown import Step, matches, pages_before, steps_of
-from tests.support.world import ROOT, rename_crates
+from tests.support.world import ROOT, compile_fast, rename_crates
 
 FOLDER = ROOT / "docs/guide"
 PAGES: Final = tuple(
@@ -70,6 +70,7 @@ def reader() -> Iterator[Reader]:
 
         shutil.copytree(ROOT, tree, ignore=ignored, symlinks=True)
         rename_crates(tree, "guide")
+        compile_fast(tree)
         (tree / ".venv").symlink_to(sys.prefix)  # What `make setup` makes.
         with own_namespaces() as inside:
             following = Reader(tree, inside)
@@ -147,7 +148,7 @@ class Reader:
         """Runs a step."""
         if (elsewhere := step.note("run by")) is not None:
             assert (ROOT / elsewhere).is_file(), f"{step.where}: no file {elsewhere}"
-            return
+            raise NotRun(f"{elsewhere} runs it")
         if step.note("after Ctrl-C") is not None:
             self.end_background(step.page)
         for what in (step.note("needs") or "").split(", "):
