@@ -58,6 +58,11 @@ def version() -> str:
 def dpdk_version() -> str | None:
     """libdpdk's version, or None where the engine was built without it."""
 
+def keep_capabilities(kept: int) -> None:
+    """Has every thread of this process give up all capabilities but those in `kept`, bit by number.
+    Raises OSError.
+    """
+
 def variants() -> list[VariantRecord]:
     """Every congestion-control variant."""
 

@@ -9,6 +9,8 @@
 //! EAL starts once per process and stays until its end. With `--in-memory` it leaves no file
 //! behind, however the process ends, and pointers into its memory stay valid.
 
+#[cfg(target_os = "linux")]
+mod capabilities;
 mod clock;
 mod eal;
 mod error;
@@ -18,6 +20,8 @@ mod mbuf;
 mod port;
 mod sys;
 
+#[cfg(target_os = "linux")]
+pub use capabilities::keep_capabilities;
 pub use clock::{Clock, Start};
 pub use eal::{Eal, EalConfig};
 pub use error::Error;

@@ -100,6 +100,19 @@ def test_a_capability_that_is_needed_stays() -> None:
 
 @needs_root
 @needs_dpdk
+def test_no_thread_of_dpdk_has_a_capability(start: Callable[..., Running]) -> None:
+    """Nor has one of the data path, though both are older than the switch's last privilege."""
+    running = start("--no-p4", "--port", "1=net_ring0")
+    found = statuses(running.process.pid)
+    names = {status["Name"] for status in found}
+    assert "data path" in names and any(name.startswith("eal-intr") for name in names), names
+    for status in found:
+        assert {int(status[name], 16) for name in SETS} == {0}, status["Name"]
+    assert running.end() == (0, "")
+
+
+@needs_root
+@needs_dpdk
 def test_live_ports_are_given_up_too(tmp_path: Path, start: Callable[..., Running]) -> None:
     """The socket has the mode that only its owner can use."""
     socket = tmp_path / "socket"

@@ -89,6 +89,17 @@ impl PyLive {
     }
 }
 
+/// Has every thread of this process give up all capabilities but those in `kept`, bit by number.
+/// Raises OSError.
+#[pyfunction]
+pub(crate) fn keep_capabilities(py: Python<'_>, kept: u64) -> PyResult<()> {
+    #[cfg(target_os = "linux")]
+    py.detach(|| narrows_dpdk::keep_capabilities(kept))?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = (py, kept);
+    Ok(())
+}
+
 fn open(
     setup: &Setup,
     ports: &[(u16, String, u64)],

@@ -36,6 +36,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<connection::PyConnection>()?;
     module.add_class::<live::PyLive>()?;
     module.add_class::<sockets::PySockets>()?;
+    module.add_function(wrap_pyfunction!(live::keep_capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::dpdk_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_real_time, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;

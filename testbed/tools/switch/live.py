@@ -68,6 +68,8 @@ class Live:
             self._live = engine.Live(switch, live_ports, setup.as_text(), options.queues)
         except engine.DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
+        # The data paths answer once they run, with the priority that only root may give them.
+        switch.statistics()
         if not setup.hugepages and not options.ports.no_huge:
             log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
         for (number, device, _), is_stamped in zip(live_ports, self._live.stamps(), strict=True):

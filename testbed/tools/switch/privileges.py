@@ -1,8 +1,8 @@
 """Gives up privileges (capabilities(7), prctl(2)) that a switch does not need once its ports are
 open.
 
-The C library is called by ctypes, since Python has no call for capabilities. Capabilities belong to
-a thread: those of threads that exist already stay, so `keep` comes before gRPC's threads start.
+Capabilities belong to a thread. The engine has each thread give up its own, those of DPDK and of
+the data path too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ IS_LINUX = sys.platform.startswith("linux")
 PR_CAPBSET_READ, PR_CAPBSET_DROP = 23, 24
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
-CAPABILITY_VERSION_3 = 0x2008_0522
-WORDS = 2
-"""32-bit words of a set of capabilities in version 3."""
 LEAST_PORT = 1024
 """Lower TCP ports need `NET_BIND_SERVICE`."""
 
@@ -33,14 +30,6 @@ class Capability(IntEnum):
     SETGID = 6
     SETUID = 7
     NET_BIND_SERVICE = 10
-
-
-class _Header(ctypes.Structure):
-    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
-
-
-class _Sets(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable"))
 
 
 def find_user(name: str | None) -> pwd.struct_passwd | None:
@@ -77,21 +66,12 @@ def gain_no_more() -> None:
 
 
 def keep(capabilities: Collection[Capability]) -> None:
-    """Gives up all other capabilities of this thread. Raises `OSError`."""
+    """Gives up all other capabilities of all threads. Raises `OSError`."""
     if not IS_LINUX:
         return
-    library = ctypes.CDLL(None, use_errno=True)
-    header = _Header(CAPABILITY_VERSION_3, 0)
-    sets = (_Sets * WORDS)()
-    if library.capget(ctypes.byref(header), sets) != 0:
-        raise OSError(ctypes.get_errno(), "capget")
-    kept = sum(1 << one for one in capabilities)
-    for number, one in enumerate(sets):
-        one.permitted &= kept >> (32 * number) & 0xFFFF_FFFF
-        one.effective = one.permitted
-        one.inheritable = 0
-    if library.capset(ctypes.byref(header), sets) != 0:
-        raise OSError(ctypes.get_errno(), "capset")
+    from narrows.testbed import engine
+
+    engine.keep_capabilities(sum(1 << one for one in capabilities))
 
 
 def needed(user: pwd.struct_passwd | None, tcp_port: int) -> set[Capability]:
