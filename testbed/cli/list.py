@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets import TARGETS
+
+if TYPE_CHECKING:
+    from narrows.schema.records import DisciplineParameter, SenderRecord, VariantRecord
 
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "workloads",
@@ -98,16 +101,17 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
                 for record in catalogue.records(what)
             ]
         case "agents" | "sinks":
+            agents, sinks = catalogue.records("agents"), catalogue.records("sinks")
             return ["name", "also", "title"], [
                 [record["name"], ", ".join(record["aliases"]), record["title"]]
-                for record in catalogue.records(what)
+                for record in (agents if what == "agents" else sinks)
             ]
         case _:
             records = catalogue.records(what)
             return ["name", "title"], [[record["name"], record["title"]] for record in records]
 
 
-def variants() -> list[Any]:
+def variants() -> list[VariantRecord | SenderRecord]:
     """The records of the TCP variants and of the datagram senders."""
     return [*catalogue.records("variants"), *catalogue.records("senders")]
 
@@ -143,7 +147,7 @@ def list_of_keys(prefix: str) -> tuple[list[str], list[list[str]]]:
     return ["key", "of", "type", "unit", "default", "example", "meaning"], rows
 
 
-def parameter(record: dict[str, Any]) -> str:
+def parameter(record: DisciplineParameter) -> str:
     """A discipline's parameter with its default, in a scenario's unit."""
     from narrows.testbed.scenario.values import RECORD_UNITS
 

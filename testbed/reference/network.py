@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed import catalogue, engine
 from narrows.testbed.reference.markdown import bullets, code, page, sentence, table
 from narrows.testbed.scenario.keys.key import toml
 from narrows.testbed.scenario.values import RECORD_UNITS
+
+if TYPE_CHECKING:
+    from narrows.schema.records import DisciplineParameter
 
 RANGED = ("parameter", "type", "default", "from", "to", "meaning")
 
@@ -51,7 +54,7 @@ def disciplines() -> str:
     )
 
 
-def written(parameter: dict[str, Any], value: float) -> str:
+def written(parameter: DisciplineParameter, value: float) -> str:
     """A value of a discipline's parameter, as a scenario has it."""
     unit = parameter["unit"]
     return toml(RECORD_UNITS[unit][1](value if unit == "number" else int(value)))

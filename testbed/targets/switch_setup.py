@@ -12,7 +12,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers import kind_and_value
@@ -111,19 +111,19 @@ async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Po
             number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
             if rate_bps is None:
                 continue
-            in_force: Any
             if not port.get("trace"):
-                in_force = await driver.set_rate(number, rate_bps)
-                if in_force != rate_bps:
-                    raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
+                rate_in_force = await driver.set_rate(number, rate_bps)
+                if rate_in_force != rate_bps:
+                    raise DriverError(f"port {number}: rate {rate_bps} became {rate_in_force}")
             if (discipline := port.get("discipline", DROP_TAIL)) != DROP_TAIL:
-                in_force = await driver.set_discipline(number, discipline)
-                if in_force != discipline:
-                    raise DriverError(f"port {number}: discipline {discipline} became {in_force}")
+                discipline_in_force = await driver.set_discipline(number, discipline)
+                if discipline_in_force != discipline:
+                    what = f"discipline {discipline} became {discipline_in_force}"
+                    raise DriverError(f"port {number}: {what}")
             kind, value = kind_and_value(limit)
             if kind == "time_ps" and value % PS_PER_US:
                 # gNMI has only whole microseconds, so the port already has its limit.
                 continue
-            in_force = await driver.set_queue_limit(number, limit)
-            if in_force != limit:
-                raise DriverError(f"port {number}: queue limit {limit} became {in_force}")
+            limit_in_force = await driver.set_queue_limit(number, limit)
+            if limit_in_force != limit:
+                raise DriverError(f"port {number}: queue limit {limit} became {limit_in_force}")

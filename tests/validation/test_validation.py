@@ -62,7 +62,7 @@ def test_a_shared_path_is_shared_as_its_paper_says(column: str, variant: str) ->
     assert cell is not None and cell.ok, cell
 
 
-def records(kind: str) -> tuple[dict[str, str], ...]:
+def records(kind: str) -> tuple[catalogue.NamedRecord, ...]:
     return catalogue.records(kind)
 
 

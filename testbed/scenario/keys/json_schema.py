@@ -217,5 +217,4 @@ def names_of(kinds: list[str]) -> list[str]:
         from narrows.analysis.figures import FIGURES
 
         return [figure.name for figure in FIGURES]
-    records = [record for kind in kinds for record in catalogue.records(kind)]
-    return [name for record in records for name in (record["name"], *record.get("aliases", ()))]
+    return [name for kind in kinds for name in catalogue.names(kind)]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from narrows.controller.bfrt.client import BfrtClient, BfrtError
 from narrows.controller.bfrt.switch import BfrtSwitch
@@ -60,10 +60,10 @@ async def set_up(tofino: ManagedSwitch, lab: Lab, plan: Plan) -> list[JsonObject
         number, rate_bps = own["port"], own["rate_bps"]
         if rate_bps is None:
             continue
-        in_force: Any = await driver.set_rate(number, rate_bps)
-        rounded.append({"port": number, "rate_bps": rate_bps, "in_force": in_force})
-        in_force = await driver.set_queue_limit(number, own["queue"])
-        rounded.append({"port": number, "queue": own["queue"], "in_force": in_force})
+        rate_in_force = await driver.set_rate(number, rate_bps)
+        rounded.append({"port": number, "rate_bps": rate_bps, "in_force": rate_in_force})
+        limit_in_force = await driver.set_queue_limit(number, own["queue"])
+        rounded.append({"port": number, "queue": own["queue"], "in_force": limit_in_force})
     await links(driver, lab)
     return rounded
 
