@@ -17,7 +17,7 @@ class Endpoint(TypedDict):
     """The TCP port."""
 
 
-Distribution = Literal["exponential", "pareto"]
+Distribution2 = Literal["exponential", "pareto"]
 """The distribution of lengths.
 exponential: Exponential.
 pareto: Pareto, with a heavy tail.
@@ -31,7 +31,7 @@ class AppBulk(TypedDict):
     kind: Literal["bulk"]
     bytes: NotRequired[int | None]
     """Bytes to transfer; unlimited if absent."""
-    distribution: NotRequired[Distribution | None]
+    distribution: NotRequired[Distribution2 | None]
     """The distribution of which `bytes` is the mean; if absent, `bytes` is exact."""
     shape: NotRequired[float]
     """The exponent of the Pareto distribution's tail."""
@@ -82,7 +82,7 @@ class AppOnOff(TypedDict):
     """Mean length of a burst."""
     off_ps: Duration
     """Mean length of a pause."""
-    distribution: NotRequired[Distribution]
+    distribution: NotRequired[Distribution2]
     """The distribution of both."""
     messages: NotRequired[int | None]
     """Messages to write; unlimited if absent."""

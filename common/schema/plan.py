@@ -47,6 +47,87 @@ EndPlan = PortName | GroupEnd | CollectorEnd
 """The other end of a cable."""
 
 
+class DelaySteps(TypedDict):
+    """Delays over time."""
+
+    steps: list[list[int]]
+    """The time from which each delay holds and the delay, in picoseconds. The first time is 0, and
+    times increase.
+    """
+    period_ps: NotRequired[int | None]
+    """The time after which the steps begin again, above the last step's; null if they do not."""
+
+
+class Chance(TypedDict):
+    """How often something happens to a packet."""
+
+    probability: float
+    """The probability for each packet, from 0 to 1."""
+    correlation: float
+    """The correlation of a packet with the one before, from 0 to below 1."""
+
+
+Distribution = Literal["uniform", "normal", "pareto", "paretonormal"]
+"""netem's distributions.
+uniform: From minus the jitter to the jitter.
+normal: The jitter is the standard deviation.
+pareto: A long tail of large delays.
+paretonormal: A quarter of a normal and three of a Pareto distribution.
+"""
+
+
+class JitterConfig(TypedDict):
+    """Jitter."""
+
+    time_ps: int
+    """The jitter, above 0."""
+    distribution: Distribution
+    """The distribution."""
+    correlation: float
+    """The correlation of a packet's delay with that of the one before, from 0 to below 1."""
+
+
+class GilbertElliott(TypedDict):
+    """The model's probabilities, by netem's names."""
+
+    p: float
+    """From the good state to the bad one."""
+    r: float
+    """From the bad state to the good one."""
+    bad_loss: float
+    """Of a loss in the bad state, netem's `1-h`."""
+    good_loss: float
+    """Of a loss in the good state, netem's `1-k`."""
+
+
+class ReorderConfig(TypedDict):
+    """Reordering."""
+
+    probability: float
+    """The probability from 0 to 1 that a packet whose turn it is skips the delay."""
+    correlation: float
+    """The correlation of a packet with the one before, from 0 to below 1."""
+    gap: int
+    """Packets from one that skipped the delay to the next that may, above 0."""
+
+
+class ImpairmentConfig(TypedDict):
+    """The impairments of a link direction."""
+
+    delay: DelaySteps
+    """Its propagation delay over time."""
+    keep_order: bool
+    """Whether packets keep their order when jitter or a falling delay would let one overtake."""
+    duplicate: NotRequired[Chance | None]
+    """Duplication."""
+    jitter: NotRequired[JitterConfig | None]
+    """Jitter."""
+    loss: NotRequired[GilbertElliott | None]
+    """Burst loss."""
+    reorder: NotRequired[ReorderConfig | None]
+    """Reordering."""
+
+
 class CablePlan(TypedDict):
     """A cable between two ends, with the same propagation delay in both directions."""
 
@@ -60,6 +141,10 @@ class CablePlan(TypedDict):
     """The delay from the arrival of a packet at its group of hosts to its arrival at its host. A
     switch without delay lines leaves the propagation delay to the hosts.
     """
+    back: NotRequired[ImpairmentConfig | None]
+    """The same of the direction from `b` to `a`."""
+    there: NotRequired[ImpairmentConfig | None]
+    """What the direction from `a` to `b` does to packets in place of the delay."""
 
 
 EntryOperation = Literal["insert", "modify", "delete"]
@@ -158,6 +243,8 @@ class RecordPlan(TypedDict):
     """`messages.parquet`."""
     capture: bool
     """`capture.parquet`."""
+    links: NotRequired[bool]
+    """`links.parquet`."""
 
 
 class RegisterPlan(TypedDict):

@@ -296,6 +296,38 @@ class Generated(TypedDict):
     """How late packets left, and how many the device did not accept."""
 
 
+PortDirection = Literal["out", "in"]
+"""The direction of a link, seen from a switch's port.
+out: From the port.
+in: To the port.
+"""
+
+
+class LinkSummary(TypedDict):
+    """The packets of a link direction with impairments. Received and duplicated packets are the
+    delivered, the lost and those in flight.
+    """
+
+    switch: str
+    """The name of a switch at the link."""
+    port: int
+    """The port that the link is at."""
+    direction: PortDirection
+    """From the port, or to it."""
+    received: int
+    """Packets that entered."""
+    duplicated: int
+    """Copies that it made."""
+    lost: int
+    """Packets and copies lost."""
+    delivered: int
+    """Packets and copies that arrived at the far end."""
+    in_flight: int
+    """Packets and copies still in flight at the end."""
+    reordered: int
+    """Packets and copies that arrive before one that entered earlier."""
+
+
 class Progress(TypedDict):
     """The progress of a run."""
 
@@ -360,6 +392,8 @@ class Summary(TypedDict):
     """Absent if the switches are in another process, as are `reverse` and `switches`."""
     instrument: NotRequired[Instrument]
     """The instrument's error; absent in virtual time, which has none."""
+    links: NotRequired[list[LinkSummary]]
+    """The packets of each link direction with impairments; absent if there is none."""
     report_lag_ns: NotRequired[int]
     """The smallest difference between a report's egress stamp and its arrival at the collector,
     each by its own clock. Absent in virtual time and without reports.

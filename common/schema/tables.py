@@ -181,4 +181,43 @@ TABLES = {
             ),
         },
     ),
+    "links": Table(
+        "What links did to packets: one row for each packet, and for each copy of one, that entered"
+        " a link with burst loss, duplication, reordering, jitter or a changing delay.",
+        {
+            "time_ps": Column(
+                "int64",
+                False,
+                "When the packet entered the link, since the run began: the end of its "
+                "transmission.",
+            ),
+            "switch": Column("text", False, "The name of a switch at the link."),
+            "port": Column("int32", False, "The port that the link is at."),
+            "direction": Column("text", False, "`out`, from the port, or `in`, to it."),
+            "packet": Column(
+                "int64",
+                False,
+                "The packet's number on this direction of the link, from 0; a copy has its "
+                "packet's.",
+            ),
+            "flow": Column("int32", False, "The flow's number; 0 if the packet belongs to none."),
+            "length_bytes": Column(
+                "int32",
+                False,
+                "The length of its Ethernet frame, without frame check sequence.",
+            ),
+            "event": Column("text", False, "`deliver` or `drop`."),
+            "reason": Column(
+                "text",
+                False,
+                "`gemodel` for a drop by burst loss, `duplicate` for a copy, `reorder` for a packet"
+                " that skipped the delay, `duplicate,reorder` for such a copy; else empty.",
+            ),
+            "delay_ps": Column(
+                "int64",
+                True,
+                "From `time_ps` to the arrival at the far end; null if the packet is lost.",
+            ),
+        },
+    ),
 }

@@ -6,6 +6,7 @@
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
+use narrows_queueing::impairments::ImpairmentConfig;
 use narrows_queueing::{DisciplineConfig, QueueLimit, QueueShare};
 use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
 use schemars::JsonSchema;
@@ -119,6 +120,23 @@ pub struct CablePlan {
     /// switch without delay lines leaves the propagation delay to the hosts.
     #[serde(default)]
     pub arrival_ps: Duration,
+    /// What the direction from `a` to `b` does to packets in place of the delay.
+    #[serde(default)]
+    pub there: Option<ImpairmentConfig>,
+    /// The same of the direction from `b` to `a`.
+    #[serde(default)]
+    pub back: Option<ImpairmentConfig>,
+}
+
+impl CablePlan {
+    /// The lower bound of its delay, in both directions.
+    pub(crate) fn least_delay(&self) -> Duration {
+        let of = |direction: &Option<ImpairmentConfig>| match direction {
+            Some(impairments) => impairments.least_delay(),
+            None => self.delay_ps,
+        };
+        of(&self.there).min(of(&self.back))
+    }
 }
 
 /// A port of a switch.
@@ -233,12 +251,16 @@ pub struct RecordPlan {
     pub messages: bool,
     /// `capture.parquet`.
     pub capture: bool,
+    /// `links.parquet`.
+    #[serde(default)]
+    pub links: bool,
 }
 
 impl RecordPlan {
     /// Drops the tables of nodes in another process.
     pub(crate) fn keep(&mut self, switches: bool, hosts: bool, collectors: bool) {
         self.queue &= switches;
+        self.links &= switches;
         self.packets &= collectors;
         self.flows &= hosts;
         self.messages &= hosts;

@@ -8,7 +8,7 @@
 //! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has a file for each, and
 //! their list. A [`TrafficManager`] owns the ports: each has queues, in strict priority or with
 //! weights and rates, and an exact line of a fixed rate or a trace's. A [`Link`] is the queue, rate
-//! and delay in front of a host. All are generic over the packet type, so that a program's state can
+//! and delay in front of a host; [`impairments`] are what a cable does to packets. All are generic over the packet type, so that a program's state can
 //! travel with a packet.
 
 mod discipline;
@@ -16,6 +16,7 @@ pub mod disciplines;
 mod ecn;
 mod flow_hash;
 mod flow_queues;
+pub mod impairments;
 mod ledger;
 mod limit;
 mod link;

@@ -10,7 +10,7 @@ from narrows.controller.state import TableEntry
 from narrows.controller.topology import End
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.schema import Change, PortChange, Scenario
+from narrows.testbed.scenario.schema import PortChange, Scenario
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, packets, queue_limit
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
     state = EventState(scenario, layout)
     indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
     for index, event in indexed:
-        for name, change in changes(event.set):
+        for name, change in event.set.by_link():
             key = f"event.{index}.set.{name}"
             if name not in layout.links:
                 known = [link for link in layout.links if link != "bottleneck"]
@@ -35,12 +35,6 @@ def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
             for end in (there, back) if both else (there,):
                 planned += state.apply(event.at, end, change, key)
     return planned
-
-
-def changes(change: Change) -> list[tuple[str, PortChange]]:
-    """The settings of an event, by link direction."""
-    named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
-    return [*named, *change.link.items()]
 
 
 class EntryChange(TypedDict):

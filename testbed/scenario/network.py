@@ -12,6 +12,7 @@ from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
 from narrows.schema.flow import LengthBasis
 from narrows.testbed.scenario.discipline import Discipline
+from narrows.testbed.scenario.impairments import GilbertElliott, Loss, PortImpairments
 from narrows.testbed.scenario.values import (
     Duration,
     Every,
@@ -22,6 +23,9 @@ from narrows.testbed.scenario.values import (
     Rate,
     Threshold,
 )
+
+DelayTrace = Annotated[str, Field(examples=["handovers.csv"])]
+"""The name of a delay trace."""
 
 
 class PortStages(Model):
@@ -48,6 +52,7 @@ class PortStages(Model):
         return {
             stage: packets(value) if isinstance(value, units.Queue) else value
             for stage, value in values.items()
+            if not isinstance(value, GilbertElliott)
         }
 
 
@@ -79,9 +84,13 @@ def _apart(queues: list[PortQueue]) -> list[PortQueue]:
     return queues
 
 
-class Port(PortStages):
+class Port(PortImpairments, PortStages):
     """A switch's output port to one link."""
 
+    loss: Annotated[Loss, LOSS] = None  # type: ignore[assignment]
+    """Probability that the P4 program drops a packet towards this port. Or burst loss by the link,
+    `{ model = "gemodel", p = "1%", r = "20%" }`.
+    """
     rate: Rate
     """The port's rate, in bits per second of the length that `counts` selects."""
     queue: Queue = units.Queue("packets", Fraction(100))
@@ -117,6 +126,10 @@ class Bottleneck(Port):
 
     delay: Duration
     """One-way propagation from the switch to the receivers' side."""
+    delay_trace: DelayTrace | None = None
+    """Delays over time in place of `delay`, in both directions: CSV (`seconds,delay_ms`), relative
+    to the scenario's directory. Base RTTs and limits in BDPs are of `delay`.
+    """
 
 
 class Access(Model):
@@ -172,6 +185,8 @@ class ParkingLot(Port):
     """Links in the row."""
     delay: Duration
     """One-way propagation of each link."""
+    delay_trace: DelayTrace | None = None
+    """Delays over time in place of `delay`, in both directions, as the bottleneck's."""
 
 
 class Switch(Model):
@@ -192,6 +207,8 @@ class Link(Port):
     """The switch at the other end."""
     delay: Duration
     """One-way propagation."""
+    delay_trace: DelayTrace | None = None
+    """Delays over time in place of `delay`, in both directions, as the bottleneck's."""
     bottleneck: bool = False
     """True if the summary describes this link; default: the first link."""
     reverse: Port | None = None

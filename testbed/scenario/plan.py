@@ -22,6 +22,7 @@ from narrows.testbed.scenario.packets import payload_bytes
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.dumbbell import Dumbbell
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, PlacedFlow, queue_limit
+from narrows.testbed.scenario.topologies.link_impairments import impair
 from narrows.testbed.scenario.topologies.own_topology import OwnTopology
 from narrows.testbed.scenario.topologies.parking_lot import ParkingLot
 from narrows.testbed.scenario.traces import links, packets
@@ -73,6 +74,7 @@ def laid_out_plan(
 
 def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
     """The plan of a point that has been laid out. Raises `LayoutError`."""
+    between = cables(scenario, layout, Path(source).parent)
     return {
         "schema": SCHEMA,
         "seed": scenario.seed,
@@ -80,7 +82,7 @@ def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
         "limit_ps": scenario.limit,
         "switches": switches(scenario, layout, source),
         "groups": list(layout.groups),
-        "cables": cables(layout),
+        "cables": between,
         "hosts": hosts(layout),
         "flows": flows(scenario, layout, Path(source).parent),
         "events": events(scenario, layout),
@@ -92,6 +94,8 @@ def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
             "flows": scenario.record.flows != "off",
             "messages": scenario.record.messages,
             "capture": scenario.record.capture,
+            "links": scenario.record.links
+            and any(cable.get("there") or cable.get("back") for cable in between),
         },
         "instrument": cast("Limits", in_base_units(scenario.instrument)),
     }
@@ -213,14 +217,16 @@ def reverse(scenario: Scenario, layout: Layout) -> PortName | None:
     return as_json(back)
 
 
-def cables(layout: Layout) -> list[CablePlan]:
-    """The cables between ports."""
+def cables(scenario: Scenario, layout: Layout, directory: Path) -> list[CablePlan]:
+    """The cables between ports. Delay traces are relative to the scenario's directory."""
     planned: list[CablePlan] = [
         {"a": as_json(cable.a), "b": as_json(cable.b), "delay_ps": cable.delay_ps}
         for cable in layout.topology.cables
     ]
     for group, (end, delay_ps) in layout.groups.items():
         planned.append({"a": as_json(end), "b": {"group": group}, "delay_ps": delay_ps})
+    for cable in planned:
+        impair(scenario, layout, cable, directory)
     planned += [
         {"a": as_json(collector.at), "b": {"collector": True}, "delay_ps": 0}
         for collector in layout.topology.collectors

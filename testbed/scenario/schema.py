@@ -81,6 +81,10 @@ class PortChange(PortStages):
     """What the port sends from then on."""
     queue: Queue | None = None
     """The DropTail limit from then on."""
+    delay: Duration | None = None
+    """The link's propagation delay of packets that enter it from then on: in the direction of the
+    named link, of a dumbbell's bottleneck in both.
+    """
     discipline: Discipline | None = None
     """The queue discipline; parameters that it does not name take their defaults. Queues with a
     discipline of their own keep it.
@@ -98,6 +102,11 @@ class Change(Model):
     """
     link: dict[str, PortChange] = Field(default_factory=dict)
     """Settings by link direction: `"s1->s2"` is the port at s1."""
+
+    def by_link(self) -> list[tuple[str, PortChange]]:
+        """The settings, by link direction."""
+        named = [("bottleneck", self.bottleneck)] if self.bottleneck else []
+        return [*named, *self.link.items()]
 
 
 class Event(Model):
@@ -151,6 +160,8 @@ class Record(Model):
     """The flow table: a row per ACK, no rows, or a row per interval."""
     messages: bool = True
     """Applications' messages."""
+    links: bool = True
+    """What became of each packet on links with impairments."""
     capture: bool = False
     """Every packet that a host sends or receives, for `narrows export --format pcapng`."""
 
@@ -287,6 +298,17 @@ class Scenario(Model):
             if link.reverse:
                 found[f"link.{index}.reverse"] = link.reverse
         return found
+
+    def impairments(self) -> list[str]:
+        """The keys that ask links for more than a fixed delay."""
+        ports = self.ports().items()
+        found = [f"{key}.{name}" for key, port in ports for name in port.impairments()]
+        return found + [
+            f"event.{index}.set.{name}.delay"
+            for index, event in enumerate(self.event)
+            for name, change in event.set.by_link()
+            if change.delay is not None
+        ]
 
     def profile_of(self, flow: Flow) -> str:
         """The name of a flow's profile."""

@@ -34,7 +34,7 @@ SwitchSide = Callable[["Sockets | None", Tell], "Summary"]
 (None for our hosts), and the receiver of progress.
 """
 
-TABLES = ("queue", "flows", "packets", "messages", "capture")
+TABLES = ("queue", "flows", "packets", "messages", "capture", "links")
 """The keys of a scenario's `[record]`, each a table."""
 
 
@@ -101,6 +101,8 @@ class Target(ABC):
     """Queue disciplines that it supports; None means all of the engine's."""
     lacks: ClassVar[tuple[str, ...]] = ()
     """Keys of a port that it does not support."""
+    no_impairments: ClassVar[str] = ""
+    """Why its links have nothing but a fixed delay; empty if they are ours."""
     options: ClassVar[tuple[Option, ...]] = ()
 
     def missing(self) -> list[str]:
@@ -138,6 +140,9 @@ class Target(ABC):
             for name in self.lacks
             if getattr(port, name)
         ]
+        if self.no_impairments:
+            why = f"{what}: {self.no_impairments}"
+            problems += [Problem(key, why) for key in scenario.impairments()]
         if self.disciplines is not None:
             what = f"--target {self.name} supports only {', '.join(self.disciplines)}"
             problems += [

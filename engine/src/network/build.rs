@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use narrows_common::{PacketPool, Rate, Rng, Time, Wheel};
+use narrows_common::{Duration, PacketPool, Rate, Rng, Time, Wheel};
 use narrows_hosts::Host;
 use narrows_queueing::Link;
+use narrows_queueing::impairments::ImpairmentConfig;
 use narrows_switch::{Program, Switch};
 use rustc_hash::FxHashMap;
 
 use super::control_event::ControlEvent;
+use super::impaired_links::{FlowIds, ImpairedLink};
 use super::in_flight::InFlight;
 use super::managed_switch::operation::Operation;
 use super::nodes::{
-    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Receiver, SwitchNode, mac_number,
+    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Receiver, SwitchNode, Uplink,
+    mac_number,
 };
 use super::socket_hosts::SocketHosts;
 use super::sources::Sources;
@@ -23,6 +26,7 @@ use crate::error::{EngineError, plan_error};
 use crate::plan::{
     EndPlan, EntryOperation, EventPlan, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan,
 };
+use crate::record::link_rows::LinkDirection::{self, In, Out};
 use crate::record::queue_figures::QueueFigures;
 use crate::record::recorder::Recorder;
 
@@ -66,8 +70,9 @@ struct Builder {
     flows: Vec<FlowNode>,
     directions: Vec<Receiver>,
     by_mac: FxHashMap<u64, usize>,
-    /// For each group, the switch port that its cable connects to.
-    uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
+    /// For each group, its cable to a switch port.
+    uplinks: Vec<Option<Uplink>>,
+    impaired_links: Vec<ImpairedLink>,
     finite_flows: usize,
 }
 
@@ -101,6 +106,7 @@ impl Builder {
             directions: Vec::new(),
             by_mac: FxHashMap::default(),
             uplinks: vec![None; plan.groups.len()],
+            impaired_links: Vec::new(),
             finite_flows: 0,
         })
     }
@@ -135,29 +141,63 @@ impl Builder {
                     let there =
                         self.direction(Receiver::Switch { switch: far_switch, port: far_port });
                     let back = self.direction(Receiver::Switch { switch, port });
-                    self.connect(switch, port, Cable { to: FarEnd::Direction(there), delay })?;
-                    self.connect(
-                        far_switch,
-                        far_port,
-                        Cable { to: FarEnd::Direction(back), delay },
-                    )?;
+                    let impaired = self.impair(plan, &cable.there, (switch, port), there, Out)?;
+                    let to = FarEnd::Direction(there);
+                    self.connect(switch, port, Cable { to, delay, impaired })?;
+                    let far = (far_switch, far_port);
+                    let impaired = self.impair(plan, &cable.back, far, back, Out)?;
+                    let to = FarEnd::Direction(back);
+                    self.connect(far_switch, far_port, Cable { to, delay, impaired })?;
                 }
                 EndPlan::Group(end) => {
                     let group = group(plan, &end.group)?;
-                    if self.uplinks[group].replace((switch, port, delay)).is_some() {
+                    let (mut there, mut back) = (None, None);
+                    if cable.there.is_some() {
+                        let exit = self.direction(Receiver::Group);
+                        there = self.impair(plan, &cable.there, (switch, port), exit, Out)?;
+                    }
+                    if cable.back.is_some() {
+                        let exit = self.direction(Receiver::Switch { switch, port });
+                        back = self.impair(plan, &cable.back, (switch, port), exit, In)?;
+                    }
+                    let uplink = Uplink { switch, port, delay, impaired: back };
+                    if self.uplinks[group].replace(uplink).is_some() {
                         return Err(plan_error(format!(
                             "plan: group '{}' has two cables",
                             end.group
                         )));
                     }
-                    self.connect(switch, port, Cable { to: FarEnd::Group, delay })?;
+                    self.connect(
+                        switch,
+                        port,
+                        Cable { to: FarEnd::Group, delay, impaired: there },
+                    )?;
                 }
                 EndPlan::Collector(_) => {
-                    self.connect(switch, port, Cable { to: FarEnd::Collector, delay })?;
+                    self.connect(
+                        switch,
+                        port,
+                        Cable { to: FarEnd::Collector, delay, impaired: None },
+                    )?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Adds a link direction with impairments at a port, if there are any. Returns its number.
+    fn impair(
+        &mut self,
+        plan: &Plan,
+        config: &Option<ImpairmentConfig>,
+        end: (usize, u16),
+        exit: usize,
+        towards: LinkDirection,
+    ) -> Result<Option<usize>, EngineError> {
+        let Some(config) = config else { return Ok(None) };
+        let name = (plan.seed, &*self.switches[end.0].name);
+        self.impaired_links.push(ImpairedLink::new(config, name, end, towards, exit)?);
+        Ok(Some(self.impaired_links.len() - 1))
     }
 
     fn connect(&mut self, switch: usize, port: u16, cable: Cable) -> Result<(), EngineError> {
@@ -179,10 +219,13 @@ impl Builder {
         for host in &plan.hosts {
             let name = &host.config.name;
             let group = group(plan, &host.group)?;
-            let (switch, port, cable_delay) = self.uplinks[group]
+            let Uplink { switch, port, delay, impaired } = self.uplinks[group]
                 .ok_or_else(|| plan_error(format!("plan: group '{}' has no cable", host.group)))?;
             let index = self.hosts.len();
-            let uplink = self.direction(Receiver::Switch { switch, port });
+            let uplink = self.direction(match impaired {
+                Some(link) => Receiver::Impaired(link),
+                None => Receiver::Switch { switch, port },
+            });
             let downlink = self.direction(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
             if self.by_mac.insert(mac_number(host.config.mac.0), index).is_some() {
@@ -207,7 +250,7 @@ impl Builder {
                 ),
                 uplink,
                 downlink,
-                cable_delay,
+                cable_delay: if impaired.is_some() { Duration::ZERO } else { delay },
                 due: Time::MAX,
                 has_records: false,
             });
@@ -272,6 +315,10 @@ impl Builder {
         let sources = Sources { switches: self.switches.len(), hosts: self.hosts.len() };
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
         let recorder = Recorder::create(directory, plan.record, names)?;
+        let flow_ids = match plan.record.links {
+            true => FlowIds::new(self.flows.iter().map(|flow| &flow.config)),
+            false => FlowIds::default(),
+        };
         Ok(Network {
             switches: self.switches,
             hosts: self.hosts,
@@ -284,6 +331,8 @@ impl Builder {
             sources,
             schedule: Wheel::new(0),
             in_flight: InFlight::default(),
+            impaired_links: self.impaired_links,
+            flow_ids,
             pool: PacketPool::default(),
             recorder,
             hosts_with_records: Vec::new(),

@@ -5,10 +5,12 @@ use std::path::Path;
 use narrows_common::Time;
 
 use super::Network;
+use super::impaired_links::ImpairedLink;
 use super::nodes::{FlowNode, HostStack, MonitoredPort};
 use crate::error::EngineError;
 use crate::record::flow_summary::{FlowSummary, Stack};
 use crate::record::instrument::Instrument;
+use crate::record::link_rows::{LinkDirection, LinkSummary};
 use crate::record::summary::{BottleneckSummary, EngineSummary, RunFigures, Summary};
 
 impl Network {
@@ -59,6 +61,7 @@ impl Network {
         let switches = switches.collect();
         let links = self.hosts.iter().map(|node| &node.access);
         let access_drops = links.map(|access| access.up().drops() + access.down().drops()).sum();
+        let links = self.link_summaries(end);
         let monitored = std::mem::take(&mut self.monitored).into_iter().filter(|_| has_switches);
         RunFigures {
             end,
@@ -66,12 +69,31 @@ impl Network {
             ports: monitored.map(|port| self.bottleneck_summary(port, end)).collect(),
             flows,
             switches,
+            links,
             access_drops,
             bad_reports: self.bad_reports,
             misdelivered: self.misdelivered,
             engine: EngineSummary { events: self.progress.events, packets: self.progress.packets },
             report_lag_ns: self.report_lag_ns,
         }
+    }
+
+    /// The packets of all link directions with impairments in this process.
+    fn link_summaries(&mut self, end: Time) -> Vec<LinkSummary> {
+        let has_switches = self.has_switches();
+        let mut links = std::mem::take(&mut self.impaired_links);
+        let is_here = |link: &&mut ImpairedLink| match (&self.wire_map, link.towards) {
+            (Some(wires), LinkDirection::In) => wires.has_hosts(link.switch, link.port),
+            (_, LinkDirection::Out) => has_switches,
+            (None, _) => true,
+        };
+        let summary = |link: &mut ImpairedLink| LinkSummary {
+            switch: self.switches[link.switch].name.to_string(),
+            port: link.port,
+            direction: link.towards,
+            counts: link.direction.counts(end),
+        };
+        links.iter_mut().filter(is_here).map(summary).collect()
     }
 
     fn flow_summary(&self, flow: &FlowNode, end: Time) -> FlowSummary {

@@ -42,7 +42,7 @@ fn end_of<'a>(plan: &'a Plan, name: &str) -> Option<HostEnd<'a>> {
     let (start, end) = Serializer::new(Rate::from_bps(access.rate_bps)).send(Time::ZERO, bits);
     Some(HostEnd {
         switch: &cable.a.switch,
-        delay: access.delay + end.since(start) + cable.delay_ps,
+        delay: access.delay + end.since(start) + cable.least_delay(),
     })
 }
 
@@ -55,7 +55,7 @@ fn between(plan: &Plan, from: &str, to: &str) -> Option<Duration> {
             let (a, b) = (cable.a.switch.as_str(), far.switch.as_str());
             for (near, far) in [(a, b), (b, a)] {
                 let Some(&here) = least.get(near) else { continue };
-                let there = here + cable.delay_ps;
+                let there = here + cable.least_delay();
                 least.entry(far).and_modify(|known| *known = there.min(*known)).or_insert(there);
             }
         }

@@ -13,6 +13,7 @@ mod control;
 mod control_event;
 mod events;
 mod finish;
+mod impaired_links;
 pub mod in_flight;
 mod least_delay;
 pub mod managed_switch;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use crate::plan::Limits;
 use crate::record::recorder::Recorder;
 use control_event::ControlEvent;
+use impaired_links::{FlowIds, ImpairedLink};
 use in_flight::InFlight;
 use nodes::{FlowNode, HostNode, MonitoredPort, Receiver, SwitchNode};
 use socket_hosts::SocketHosts;
@@ -68,6 +70,8 @@ pub struct Network {
     sources: Sources,
     schedule: Wheel,
     in_flight: InFlight,
+    impaired_links: Vec<ImpairedLink>,
+    flow_ids: FlowIds,
     pool: PacketPool,
     recorder: Recorder,
     /// Hosts with rows to collect.
@@ -113,8 +117,12 @@ impl Network {
 
     /// Whether a host is in this process.
     fn has_host(&self, index: usize) -> bool {
-        let Receiver::Switch { switch, port } = self.directions[self.hosts[index].uplink] else {
-            unreachable!("a host's uplink leads to a switch");
+        let (switch, port) = match self.directions[self.hosts[index].uplink] {
+            Receiver::Switch { switch, port } => (switch, port),
+            Receiver::Impaired(link) => {
+                (self.impaired_links[link].switch, self.impaired_links[link].port)
+            }
+            _ => unreachable!("a host's uplink leads to a switch"),
         };
         self.wire_map.as_ref().is_none_or(|wire_map| wire_map.has_hosts(switch, port))
     }

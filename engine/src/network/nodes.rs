@@ -22,6 +22,18 @@ pub(crate) struct SwitchNode {
 pub(crate) struct Cable {
     pub to: FarEnd,
     pub delay: Duration,
+    /// The number of the link direction with impairments that it is.
+    pub impaired: Option<usize>,
+}
+
+/// The cable from a group to a switch port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uplink {
+    pub switch: usize,
+    pub port: u16,
+    pub delay: Duration,
+    /// The number of the link direction with impairments that it is.
+    pub impaired: Option<usize>,
 }
 
 /// The far end of a cable, seen from a switch.
@@ -71,8 +83,15 @@ pub(crate) struct FlowNode {
 /// The receiver at the end of a link direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Receiver {
-    Switch { switch: usize, port: u16 },
+    Switch {
+        switch: usize,
+        port: u16,
+    },
     Host(usize),
+    /// Hosts behind a cable with impairments.
+    Group,
+    /// A link direction with impairments, behind an access link.
+    Impaired(usize),
 }
 
 /// A port that the summary describes.

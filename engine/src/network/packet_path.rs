@@ -9,12 +9,16 @@
 //! `arrive` takes the next packet in flight to its receiver. A cable between two switches connects
 //! `leave_switch` to `enter_switch`; a cable to a collector ends in `enter_collector`. In real time
 //! the cables are wires: a packet leaves the network at one end and enters it again at the other.
+//! `impaired_links/` has the cables that do more than delay packets.
 
-use narrows_common::{Packet, Time};
+use narrows_common::{Duration, Packet, Time};
+use narrows_queueing::impairments::Fate;
 use narrows_switch::Transmit;
 
 use super::Network;
+use super::impaired_links::ImpairedLink;
 use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
+use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
 
 impl Network {
@@ -27,6 +31,8 @@ impl Network {
                 None => self.enter_switch(now, switch, port, packet),
             },
             Receiver::Host(index) => self.enter_host(now, due, index, packet),
+            Receiver::Group => self.enter_group(now, packet),
+            Receiver::Impaired(link) => self.enter_impaired(link, due, packet),
         }
     }
 
@@ -86,6 +92,9 @@ impl Network {
         let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
             return self.switches[index].switch.recycle(transmit.packet);
         };
+        if let Some(link) = cable.impaired {
+            return self.enter_impaired(link, transmit.end, transmit.packet);
+        }
         if let Some(wires) = &mut self.wire_map {
             if let Some(packet) = wires.leave_switch(index, transmit, cable.delay) {
                 self.switches[index].switch.recycle(packet);
@@ -108,6 +117,47 @@ impl Network {
         }
     }
 
+    /// A packet enters a link direction with impairments.
+    pub(super) fn enter_impaired(&mut self, index: usize, now: Time, packet: Packet) {
+        let link = &mut self.impaired_links[index];
+        let number = link.packets;
+        link.packets += 1;
+        let (own, copy) = link.direction.handle(now);
+        let label = (number, self.flow_ids.of(&packet), packet.len() as u32);
+        self.recorder.handle_link(link.row(now, label, own, false));
+        if let Some(fate) = copy {
+            self.recorder.handle_link(link.row(now, label, fate, true));
+        }
+        let copied = copy.filter(|&fate| fate != Fate::Lost).map(|fate| (fate, packet.clone()));
+        self.leave_impaired(index, own, packet);
+        if let Some((fate, packet)) = copied {
+            self.leave_impaired(index, fate, packet);
+        }
+    }
+
+    /// A packet leaves a link direction with impairments, or is lost.
+    fn leave_impaired(&mut self, index: usize, fate: Fate, packet: Packet) {
+        let &ImpairedLink { switch, port, towards, exit, .. } = &self.impaired_links[index];
+        let is_from_switch = towards == LinkDirection::Out;
+        let left = match (fate, &mut self.wire_map) {
+            (Fate::Lost, _) => Some(packet),
+            (Fate::Arrives { at, .. }, Some(wires)) if is_from_switch => {
+                // Without the span of its transmission: the wire measures no rate behind jitter.
+                let transmit = Transmit { port, start: at, end: at, packet };
+                wires.leave_switch(switch, transmit, Duration::ZERO)
+            }
+            (Fate::Arrives { at, .. }, _) => {
+                self.in_flight.send(exit, at, packet);
+                None
+            }
+        };
+        match left {
+            Some(packet) if is_from_switch => self.switches[switch].switch.recycle(packet),
+            Some(packet) => self.pool.give(packet),
+            None => {}
+        }
+    }
+
     /// A packet enters the access link of its host in a group. Returns the link direction and the
     /// arrival time; `None` if no host has the packet's address or the link's queue is full.
     fn enter_downlink(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
@@ -120,7 +170,7 @@ impl Network {
         Some((node.downlink, node.access.handle_down(now, packet.len())?))
     }
 
-    /// In real time: a packet arrives at a group by its wire and enters the access link of its
+    /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access link of its
     /// host.
     pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
         match self.enter_downlink(now, &packet) {

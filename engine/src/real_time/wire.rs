@@ -104,11 +104,15 @@ impl Wire {
 
     /// Schedules a packet for its departure time.
     pub(crate) fn send(&mut self, departure: Departure) {
-        debug_assert!(
-            self.waiting.back().is_none_or(|last| last.at <= departure.at),
-            "a wire keeps the order"
-        );
-        self.waiting.push_back(departure);
+        // Packets are in order but behind a link that reorders.
+        let is_last = self.waiting.back().is_none_or(|last| last.at <= departure.at);
+        match is_last {
+            true => self.waiting.push_back(departure),
+            false => {
+                let after = self.waiting.partition_point(|other| other.at <= departure.at);
+                self.waiting.insert(after, departure);
+            }
+        }
     }
 
     /// When the next packet must leave.

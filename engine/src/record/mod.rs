@@ -4,6 +4,7 @@
 
 pub(crate) mod flow_summary;
 pub(crate) mod instrument;
+pub(crate) mod link_rows;
 pub(crate) mod queue_figures;
 pub(crate) mod recorder;
 pub(crate) mod rows;

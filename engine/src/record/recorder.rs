@@ -10,6 +10,7 @@ use parquet::data_type::ByteArray;
 
 use crate::error::EngineError;
 use crate::plan::RecordPlan;
+use crate::record::link_rows::LinkRow;
 use crate::record::rows::{CaptureRow, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
@@ -54,6 +55,7 @@ pub struct Recorder {
     packets: Sink<Report>,
     messages: Sink<MessageRecord>,
     capture: Sink<CaptureRow>,
+    links: Sink<LinkRow>,
 }
 
 impl Recorder {
@@ -66,13 +68,14 @@ impl Recorder {
         wanted: RecordPlan,
         switches: impl Iterator<Item = &'a str>,
     ) -> Result<Self, EngineError> {
-        let names = switches.map(ByteArray::from).collect();
+        let names: Vec<ByteArray> = switches.map(ByteArray::from).collect();
         Ok(Recorder {
-            queue: Sink::create(directory, "queue.parquet", wanted.queue, names)?,
+            queue: Sink::create(directory, "queue.parquet", wanted.queue, names.clone())?,
             flows: Sink::create(directory, "flows.parquet", wanted.flows, ())?,
             packets: Sink::create(directory, "packets.parquet", wanted.packets, ())?,
             messages: Sink::create(directory, "messages.parquet", wanted.messages, ())?,
             capture: Sink::create(directory, "capture.parquet", wanted.capture, ())?,
+            links: Sink::create(directory, "links.parquet", wanted.links, names)?,
         })
     }
 
@@ -89,6 +92,11 @@ impl Recorder {
     /// Takes all messages of a host.
     pub fn handle_messages(&mut self, records: &mut Vec<MessageRecord>) {
         self.messages.extend(records.drain(..));
+    }
+
+    /// Takes what became of a packet on a link.
+    pub fn handle_link(&mut self, row: LinkRow) {
+        self.links.extend([row]);
     }
 
     /// Takes a telemetry report.
@@ -111,6 +119,7 @@ impl Recorder {
             || self.packets.has_failed()
             || self.messages.has_failed()
             || self.capture.has_failed()
+            || self.links.has_failed()
     }
 
     /// Writes the remaining rows and closes the files.
@@ -122,7 +131,8 @@ impl Recorder {
         self.flows.close()?;
         self.packets.close()?;
         self.messages.close()?;
-        self.capture.close()
+        self.capture.close()?;
+        self.links.close()
     }
 }
 

@@ -8,6 +8,7 @@ use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
 use super::table_schema::{ColumnKind, ColumnSchema, TableSchema, table};
+use crate::record::link_rows::LinkRow;
 use crate::record::telemetry_report::Report;
 
 /// Text that is cheap to repeat.
@@ -201,5 +202,11 @@ table! {
 }
 
 /// Every table of a run directory.
-pub const TABLES: [TableSchema; 5] =
-    [QueueRow::TABLE, FlowRecord::TABLE, Report::TABLE, MessageRecord::TABLE, CaptureRow::TABLE];
+pub const TABLES: [TableSchema; 6] = [
+    QueueRow::TABLE,
+    FlowRecord::TABLE,
+    Report::TABLE,
+    MessageRecord::TABLE,
+    CaptureRow::TABLE,
+    LinkRow::TABLE,
+];

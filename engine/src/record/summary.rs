@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::flow_summary::FlowSummary;
 use super::instrument::Instrument;
+use super::link_rows::LinkSummary;
 use super::queue_figures::{OneQueueSummary, QueueSummary};
 use crate::plan::Limits;
 
@@ -41,6 +42,9 @@ pub struct Summary {
     /// The counts of each switch, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     switches: BTreeMap<String, SwitchSummary>,
+    /// The packets of each link direction with impairments; absent if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<LinkSummary>,
     /// Packets that the hosts' access links dropped, both directions.
     access_drops: u64,
     /// Packets at a collector that are not telemetry reports.
@@ -131,6 +135,7 @@ pub(crate) struct RunFigures {
     pub ports: Vec<BottleneckSummary>,
     pub flows: Vec<FlowSummary>,
     pub switches: BTreeMap<String, SwitchSummary>,
+    pub links: Vec<LinkSummary>,
     pub access_drops: u64,
     pub bad_reports: u64,
     pub misdelivered: u64,
@@ -168,6 +173,7 @@ impl Summary {
             flows: run.flows,
             aggregate_goodput_bps,
             switches: run.switches,
+            links: run.links,
             access_drops: run.access_drops,
             bad_reports: run.bad_reports,
             misdelivered: run.misdelivered,

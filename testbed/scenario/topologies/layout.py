@@ -104,6 +104,15 @@ class Layout:
         settings = self.ports[end]
         if settings.scenario is None or settings.scenario.trace is None:
             return False
+        return self.is_forward(end)
+
+    def is_forward(self, end: net.End) -> bool:
+        """True for a port whose scenario keys are its own: in the direction of the data, or by a
+        link's own settings of the other one.
+        """
+        settings = self.ports[end]
+        if settings.scenario is None:
+            return False
         return settings.forward or not isinstance(settings.scenario, (Bottleneck, Link, ParkingLot))
 
     def flows_through(self, end: net.End) -> list[PlacedFlow]:

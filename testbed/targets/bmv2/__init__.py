@@ -24,6 +24,7 @@ class Bmv2(Target):
     title = "bmv2's simple_switch_grpc with our hosts, in real time"
     disciplines = ("drop-tail",)
     lacks = ("queues", "trace")
+    no_impairments = "the switch's links are not the engine's"
 
     def missing(self) -> list[str]:
         """See `Target`."""

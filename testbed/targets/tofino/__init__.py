@@ -26,6 +26,7 @@ class Tofino(Target):
     title = "a Tofino switch between our hosts on cards, in real time"
     disciplines = ("drop-tail",)
     lacks = ("queues", "trace")
+    no_impairments = "the switch's links are not the engine's"
     no_kernel_hosts = "have no cards; expected narrows"
     options = (
         Option(
