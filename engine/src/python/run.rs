@@ -31,15 +31,19 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 /// If given, `switches` maps some or all switch names of the plan to a `Switch` with program and
 /// state. The run takes that switch and writes none of the plan's state to it.
 ///
+/// If given, `cores` is the path of Verilator's library of the hardware bottleneck (fpga/model): each
+/// port with a rate then has such a core in place of its queue and line.
+///
 /// Returns the summary. Raises PlanError, RunError or Cancelled.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None))]
+#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None, cores=None))]
 pub(super) fn run<'py>(
     py: Python<'py>,
     plan_json: String,
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
     switches: Option<Switches>,
+    cores: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ready = take_switches(switches)?;
     let mut raised: Option<PyErr> = None;
@@ -62,7 +66,7 @@ pub(super) fn run<'py>(
                 }
             }
         };
-        virtual_time::run(&plan_json, &out_dir, ready, &mut report)
+        virtual_time::run(&plan_json, &out_dir, ready, cores.as_deref(), &mut report)
     });
     run_result(py, outcome, raised)
 }

@@ -18,8 +18,8 @@ const STRIDE: u64 = 4096;
 /// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
 ///
 /// A controller has already set up the switches in `ready`, listed by name. The run uses them as
-/// they are and writes none of the plan's entries, sessions and registers to them. `progress` is
-/// called every few thousand events; it stops the run by returning false.
+/// they are and writes none of the plan's entries, sessions and registers to them. With `cores`, the
+/// path of Verilator's library, a core is at each port with a rate. `progress` is called every few thousand events; it stops the run by returning false.
 ///
 /// # Errors
 /// See [`EngineError`].
@@ -27,11 +27,15 @@ pub fn run(
     plan_json: &str,
     directory: &Path,
     ready: BTreeMap<String, Switch>,
+    cores: Option<&Path>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, EngineError> {
     let plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
     let mut network = Network::build(plan, ready, SocketHosts::default(), directory)?;
+    if let Some(library) = cores {
+        network.use_cores(library)?;
+    }
     network.arm();
     let stopped = advance(&mut network, end, until_complete, progress);
     network.finish(stopped, until_complete, None, directory)

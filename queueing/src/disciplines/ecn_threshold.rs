@@ -100,6 +100,14 @@ impl<P: QueuedPacket> EcnThreshold<P> {
         queue
     }
 
+    /// The thresholds of packets, bytes and picoseconds in force, if they are steps. Depths are whole
+    /// numbers, so a threshold's fraction decides nothing.
+    pub(crate) fn steps(&self) -> Option<[Option<u64>; 3]> {
+        let whole = |threshold: f64| (threshold != 0.0).then_some(threshold as u64);
+        let is_step = self.ramp == 1.0 && self.max_p == 1.0;
+        is_step.then(|| [self.packets, self.bytes, self.time_ps].map(whole))
+    }
+
     /// True when a value above a threshold marks a packet.
     fn marks(&mut self, value: f64, threshold: f64) -> bool {
         if threshold == 0.0 || value <= threshold {

@@ -102,6 +102,14 @@ pub enum PortError {
         /// The setting, and what was expected.
         what: String,
     },
+    /// The port's decision core cannot have a setting.
+    #[error("port {port}: {what}")]
+    Core {
+        /// The port's number.
+        port: u16,
+        /// What is wrong, and what was expected.
+        what: String,
+    },
     /// The port does not exist.
     #[error("port {0}: there is no such port")]
     None(u16),

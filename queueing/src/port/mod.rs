@@ -1,6 +1,7 @@
 //! An output port: queues, and the scheduler that chooses among them, in front of an exact line.
 
 pub(crate) mod config;
+pub(crate) mod core_queue;
 pub(crate) mod line;
 pub(crate) mod scheduler;
 
@@ -9,6 +10,7 @@ use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, Dropped, Outcome, Outcomes};
 use crate::port::config::PortConfig;
+use crate::port::core_queue::CoreQueue;
 use crate::port::line::Line;
 use crate::port::scheduler::{QueueConfig, Scheduler};
 use crate::queued::{Backlog, Label, Queued};
@@ -48,6 +50,8 @@ pub(crate) struct Port<D> {
     /// True while the port is in the due list although its serializer is free: the queues with
     /// packets have used up their rates.
     pub held: bool,
+    /// A core that decides in place of the discipline and the line.
+    pub core: Option<Box<CoreQueue>>,
     /// The queue that was served last.
     pub served: usize,
     /// Packet- and byte-picoseconds that packets waited which have left.
@@ -96,6 +100,7 @@ impl<D> Port<D> {
                 .then(|| Box::new(Scheduler::new(&config.classes))),
             armed: false,
             held: false,
+            core: None,
             served: 0,
             waited: (0, 0),
         }

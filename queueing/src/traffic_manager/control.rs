@@ -8,7 +8,6 @@ use crate::port::PortQueue;
 use crate::port::config::PortError;
 use crate::port::line::Line;
 use crate::queued::QueuedPacket;
-use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
 use narrows_common::{Rate, Time};
 
@@ -17,15 +16,20 @@ impl<P: QueuedPacket> TrafficManager<P> {
     /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
     ///
     /// # Errors
-    /// When there is no such discipline, or it does not take these parameters.
+    /// When there is no such discipline, it does not take these parameters, or the port's core has
+    /// another one.
     pub fn set_discipline(
         &mut self,
         now: Time,
         port: usize,
         config: &DisciplineConfig,
-    ) -> Result<(), DisciplineError> {
-        let (record, parameters) = config.resolve()?;
+    ) -> Result<(), PortError> {
+        if self.ports[port].core.is_some() {
+            return self.set_core_discipline(port, config);
+        }
         let number = self.ports[port].number;
+        let refused = |error| PortError::Discipline { port: number, error };
+        let (record, parameters) = config.resolve().map_err(refused)?;
         for queue in 0..self.ports[port].queues.len() {
             if self.ports[port].queues[queue].has_own_discipline {
                 continue;
@@ -37,7 +41,8 @@ impl<P: QueuedPacket> TrafficManager<P> {
                 let before = *backlog;
                 self.changes += 1;
                 let own = randomness(self.seed, number, queue as u8, self.changes);
-                let mut old = std::mem::replace(discipline, Discipline::build(config, own)?);
+                let new = Discipline::build(config, own).map_err(refused)?;
+                let mut old = std::mem::replace(discipline, new);
                 while let Some(packet) = old.hand_over() {
                     discipline.enqueue(packet, now, &Room::UNLIMITED, &mut self.outcomes);
                 }
@@ -55,9 +60,10 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     /// Sets a port's rate; the packet in transmission ends as it began.
     ///
     /// # Errors
-    /// If the port follows a trace.
+    /// If the port follows a trace, or its core cannot have this rate.
     pub fn set_rate(&mut self, port: usize, rate: Rate) -> Result<(), PortError> {
         let number = self.ports[port].number;
+        self.ports[port].set_core(|settings| settings.rate = rate)?;
         match &mut self.ports[port].line {
             Some(Line::Fixed(serializer)) => serializer.set_rate(rate),
             Some(Line::Traced(_)) => return Err(PortError::Traced(number)),
@@ -67,8 +73,13 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     }
 
     /// Sets the limit of a port's queues; packets that wait already stay.
-    pub fn set_limit(&mut self, port: usize, limit: QueueLimit) {
+    ///
+    /// # Errors
+    /// If the port's core cannot have this limit.
+    pub fn set_limit(&mut self, port: usize, limit: QueueLimit) -> Result<(), PortError> {
+        self.ports[port].set_core(|settings| settings.limit = limit)?;
         self.ports[port].limit = limit;
+        Ok(())
     }
 
     /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its

@@ -6,6 +6,7 @@
 //! departure comes first; a discipline's timer comes before both.
 
 mod control;
+mod cores;
 mod scheduling;
 mod timers;
 
@@ -15,6 +16,7 @@ use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::outcomes::{DropReason, Outcomes};
 use crate::port::config::{PortConfig, PortError};
 use crate::port::{Now, Port, PortQueue};
+use crate::port_core::Fate;
 use crate::queued::{Label, Queued, QueuedPacket};
 use crate::randomness::Randomness;
 use crate::record::DisciplineError;
@@ -196,7 +198,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
         let is_free = port.line.as_ref().is_none_or(|line| line.free_at(at) <= at);
-        let is_simple = port.elsewhere.is_none() && port.scheduler.is_none();
+        let is_simple = port.elsewhere.is_none() && port.scheduler.is_none() && port.core.is_none();
         is_free && !port.armed && port.next_waiting(0).is_none() && is_simple
     }
 
@@ -216,6 +218,9 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let number = self.numbered;
         self.numbered += 1;
         let index = port;
+        if self.ports[index].core.is_some() {
+            return self.offer_to_core(at, index, number, arrival);
+        }
         let port = &mut self.ports[index];
         let place = port.queue_for(arrival.priority, arrival.packet.packet());
         let room = port.room(at, place);
@@ -245,6 +250,9 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let found = &self.ports[port];
         if found.scheduler.is_some() {
             return self.dequeue_scheduled(at, port);
+        }
+        if found.core.is_some() {
+            return self.dequeue_from_core(at, port);
         }
         if found.armed {
             return None;
@@ -350,15 +358,19 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         if let Some(scheduler) = &mut port.scheduler {
             scheduler.count_sent(port.served, at, bytes.get());
         }
-        let (start, end) = match &mut port.line {
-            Some(line) => line.send(at, bytes.bits()),
-            None => (at, at),
+        let (start, end) = match (&mut port.core, &mut port.line) {
+            (Some(core), _) => core.finish(Fate::Sent, frame_bytes),
+            (None, Some(line)) => line.send(at, bytes.bits()),
+            (None, None) => (at, at),
         };
         Transmission { port: port.number, start, end }
     }
 
     /// The owner drops a packet after its dequeue instead of sending it.
     pub fn drop_dequeued(&mut self, at: Time, port: usize, queue: usize, label: Label) {
+        if self.ports[port].core.is_some() {
+            return self.drop_from_core(port, label);
+        }
         let port = &mut self.ports[port];
         let depth = port.queues[queue].backlog;
         let reason = DropReason::EGRESS_PROGRAM;

@@ -43,7 +43,7 @@ impl Switch {
     /// Executes an operation at `now`, after everything due by then.
     ///
     /// # Errors
-    /// If the port does not exist, the rate is zero, or the discipline does not fit.
+    /// If the port does not exist, the rate is zero, or the port cannot have the setting.
     pub fn control(&mut self, now: Time, operation: &ControlOperation) -> Result<(), ConfigError> {
         self.handle_timeout(now);
         match operation {
@@ -56,12 +56,11 @@ impl Switch {
             }
             &ControlOperation::SetQueueLimit { port, limit } => {
                 let found = self.port(port)?;
-                self.model.tm.set_limit(found, limit);
+                self.model.tm.set_limit(found, limit)?;
             }
             ControlOperation::SetDiscipline { port, discipline } => {
                 let found = self.port(*port)?;
-                let set = self.model.tm.set_discipline(now, found, discipline);
-                set.map_err(|error| PortError::Discipline { port: *port, error })?;
+                self.model.tm.set_discipline(now, found, discipline)?;
                 self.model.discard_dropped();
             }
             &ControlOperation::SetShare { port, share } => {

@@ -6,6 +6,7 @@ the RTL builds another one, and a run that finds its library starts at once.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -53,11 +54,16 @@ def library() -> Path:
         digest.update(source.name.encode() + source.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "narrows"
     built = cache / f"bottleneck-{digest.hexdigest()[:16]}.so"
-    if not built.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as directory:
-            # Renamed when complete: another process may build the same library.
-            build(Path(directory)).replace(built)
+    if built.is_file():
+        return built
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / f"{built.name}.lock").open("w") as lock:
+        # Of several workers the first builds, and the others wait for it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not built.is_file():
+            with tempfile.TemporaryDirectory(dir=cache) as directory:
+                # Renamed when complete: a build may be stopped.
+                build(Path(directory)).replace(built)
     return built
 
 
