@@ -2,7 +2,7 @@
 
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
-use narrows_queueing::{DropReason, PortStatistics, QueueEvent, QueueRecord, RateTrace};
+use narrows_queueing::{PortStatistics, QueueEvent, QueueRecord, RateTrace};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -141,10 +141,10 @@ impl QueueFigures {
             false => self.handle_queue(record),
         };
         match record.event {
-            QueueEvent::Drop(reason) => {
-                // The discipline took the packet out only to drop it: it is not sent.
-                if self.last_dequeued == Some(record.packet) && reason != DropReason::EGRESS_PROGRAM
-                {
+            QueueEvent::Drop(_) => {
+                // The discipline, or the program's egress, took the packet out only to drop it: it
+                // is not sent.
+                if self.last_dequeued == Some(record.packet) {
                     self.port.dequeued_bytes -= u64::from(record.length_bytes);
                 }
             }
@@ -291,6 +291,7 @@ impl OneQueueSummary {
 mod tests {
     use super::*;
     use narrows_common::Duration;
+    use narrows_queueing::DropReason;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
