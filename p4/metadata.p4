@@ -21,6 +21,7 @@ const drop_t DROP_NO_ROUTE = 3;
 const drop_t DROP_TTL = 4;
 const drop_t DROP_RANDOM_LOSS = 5;
 const bit<32> DROP_REASONS = 6;
+const drop_t DROP_CODEL = 6;       // at egress, in a counter of its own
 
 // The fields that a clone keeps for its report.
 const bit<8> REPORT_FIELDS = 1;

@@ -2,7 +2,7 @@
 // a parser, the order of the stages, and the intrinsic metadata copied in and out.
 //
 //   parse -> Forward -> IdentifyFlow -> RandomLoss -> CountDrops -> [traffic manager]
-//         -> MeasureDelay -> MarkEcn -> SelectReport -> (clone) -> deparse
+//         -> Codel -> MeasureDelay -> MarkEcn -> SelectReport -> (clone) -> deparse
 //   clone -> [traffic manager of the collector's port] -> MakeReport -> deparse
 
 #include <core.p4>
@@ -15,6 +15,7 @@
 #include "stages/flow.p4"
 #include "stages/loss.p4"
 #include "stages/count_drops.p4"
+#include "aqm/codel.p4"
 #include "stages/delay.p4"
 #include "stages/ecn.p4"
 #include "stages/telemetry.p4"
@@ -112,6 +113,7 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
 
 control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
                       inout standard_metadata_t standard_metadata) {
+    Codel() codel;
     MeasureDelay() measure_delay;
     MarkEcn() mark_ecn;
     SelectReport() select_report;
@@ -128,11 +130,16 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
             meta.enqueue_depth = (depth_t) standard_metadata.enq_qdepth;
             meta.egress_timestamp = standard_metadata.egress_global_timestamp;
 
-            measure_delay.apply(meta);
-            mark_ecn.apply(hdr, meta);
-            select_report.apply(meta);
-            if (meta.report_session != 0) {
-                clone_preserving_field_list(CloneType.E2E, (bit<32>) meta.report_session, REPORT_FIELDS);
+            codel.apply(hdr, meta);
+            if (meta.drop != DROP_NONE) {
+                mark_to_drop(standard_metadata);
+            } else {
+                measure_delay.apply(meta);
+                mark_ecn.apply(hdr, meta);
+                select_report.apply(meta);
+                if (meta.report_session != 0) {
+                    clone_preserving_field_list(CloneType.E2E, (bit<32>) meta.report_session, REPORT_FIELDS);
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, overload
 
+from narrows.controller import aqm
 from narrows.testbed.paths import ROOT
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def records(kind: str) -> tuple[NamedRecord, ...]:
 def _records(kind: str) -> tuple[NamedRecord, ...]:
     from narrows.testbed import engine
 
-    return tuple(getattr(engine, kind)())
+    return (*getattr(engine, kind)(), *(aqm.RECORDS if kind == "disciplines" else ()))
 
 
 def names(kind: str) -> list[str]:

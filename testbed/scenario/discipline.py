@@ -11,10 +11,12 @@ from pydantic import (
     model_validator,
 )
 
+from narrows.controller import aqm
 from narrows.testbed import catalogue
 from narrows.testbed.scenario.values import RECORD_UNITS, Model, read_key, registered
 
 if TYPE_CHECKING:
+    from narrows.controller.stages import PortStage
     from narrows.schema.records import DisciplineParameter, DisciplineRecord
     from narrows.schema.switch import DisciplineConfig
 
@@ -64,17 +66,35 @@ class Discipline(Model):
         return catalogue.discipline(self.name)
 
     def planned(self) -> DisciplineConfig:
-        """The discipline in the plan's format: all parameters in base units, or only the name if it
-        has none.
+        """The traffic manager's discipline in the plan's format: all parameters in base units, or
+        only the name if it has none. For a stage of the P4 program, that of the queue before it.
         """
+        if self.is_stage:
+            return aqm.QUEUE
         parameters = self.record["parameters"]
         if not parameters:
             return self.name
-        own = self.model_extra or {}
-        values = {each["name"]: own.get(each["name"], each["default"]) for each in parameters}
+        values = self._values()
         whole = {each["name"] for each in parameters if each["unit"] != "number"}
         planned = {name: int(value) if name in whole else value for name, value in values.items()}
         return {"name": self.name, "parameters": planned}
+
+    @property
+    def is_stage(self) -> bool:
+        """True if the P4 program has it, not the traffic manager."""
+        return aqm.is_stage(self.name)
+
+    def stages(self) -> dict[PortStage, float]:
+        """The P4 program's stages for it, and their values; none for the traffic manager's."""
+        return aqm.stages(self.name, self._values())
+
+    def _values(self) -> dict[str, float]:
+        """All parameters in base units."""
+        own = self.model_extra or {}
+        return {
+            each["name"]: own.get(each["name"], each["default"])
+            for each in self.record["parameters"]
+        }
 
 
 def check_range(parameter: DisciplineParameter, value: float) -> None:

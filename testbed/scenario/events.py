@@ -90,7 +90,11 @@ class EventState:
         if change.queue is not None:
             limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
             planned.append(here | {"port": end.port, "queue": limit})
+        own = self.layout.ports[end].scenario
         if change.discipline is not None:
+            if own is not None and own.discipline.is_stage:
+                what = f"the port's discipline is a stage of the P4 program, {own.discipline.name}"
+                raise LayoutError([Problem(f"{key}.discipline", what)])
             discipline = change.discipline.planned()
             planned.append(here | {"port": end.port, "discipline": discipline})
         planned += [
@@ -99,7 +103,7 @@ class EventState:
         if not self.layout.ports[end].forward:
             return planned
         stages = self.stages[end]
-        own, rate_bps = self.layout.ports[end].scenario, self.rates_bps[end]
+        rate_bps = self.rates_bps[end]
         assert own is not None, "a port in the data's direction has settings"
         values = change.stage_values(lambda limit: packets(self.scenario, own, limit, rate_bps))
         for stage, value in values.items():

@@ -56,6 +56,16 @@ class PortStages(Model):
         }
 
 
+def in_the_traffic_manager(discipline: Discipline) -> Discipline:
+    """Refuses a stage of the P4 program, which has a state per port."""
+    if discipline.is_stage:
+        raise ValueError(
+            f"{discipline.name} is a stage of the P4 program; expected a discipline of the"
+            " traffic manager"
+        )
+    return discipline
+
+
 class PortQueue(Model):
     """One of several queues of a port, the first served first. Queues without a weight are served
     before those with one, which share the rest.
@@ -71,8 +81,8 @@ class PortQueue(Model):
     """The most that it sends; absent: the port's rate."""
     queue: Queue | None = None
     """Its limit; absent: the port's."""
-    discipline: Discipline | None = None
-    """Its discipline; absent: the port's."""
+    discipline: Annotated[Discipline, AfterValidator(in_the_traffic_manager)] | None = None
+    """Its discipline, one of the traffic manager's; absent: the port's."""
 
 
 def _apart(queues: list[PortQueue]) -> list[PortQueue]:

@@ -32,6 +32,7 @@ from narrows.testbed.scenario.network import (
     Port,
     PortStages,
     Switch,
+    in_the_traffic_manager,
 )
 from narrows.testbed.scenario.values import (
     Duration,
@@ -85,9 +86,9 @@ class PortChange(PortStages):
     """The link's propagation delay of packets that enter it from then on: in the direction of the
     named link, of a dumbbell's bottleneck in both.
     """
-    discipline: Discipline | None = None
-    """The queue discipline; parameters that it does not name take their defaults. Queues with a
-    discipline of their own keep it.
+    discipline: Annotated[Discipline, AfterValidator(in_the_traffic_manager)] | None = None
+    """The queue discipline, one of the traffic manager's; parameters that it does not name take
+    their defaults. Queues with a discipline of their own keep it.
     """
     queues: list[QueueChange] = Field(default_factory=list)
     """Weights and rates of the port's several queues from then on."""

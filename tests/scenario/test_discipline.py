@@ -14,7 +14,7 @@ from narrows.testbed.scenario.discipline import Discipline
 from narrows.testbed.scenario.values import RECORD_UNITS
 
 READ = TypeAdapter(Discipline)
-RECORDS = catalogue.records("disciplines")
+RECORDS = tuple(engine.disciplines())
 PARAMETERS = [(record["name"], each) for record in RECORDS for each in record["parameters"]]
 PORT = {"port": 1, "rate_bps": 1000, "queue": {"packets": 9}, "counts": "frame"}
 
@@ -75,7 +75,8 @@ def test_an_unknown_discipline_is_refused_with_the_nearest() -> None:
 
 def test_the_list_shows_every_record_and_its_reasons() -> None:
     _, rows = listed("disciplines")
-    assert [row[0] for row in rows] == [record["name"] for record in RECORDS]
+    names = [record["name"] for record in catalogue.records("disciplines")]
+    assert [row[0] for row in rows] == names
     reasons = {reason["name"] for reason in engine.drop_reasons()}
     assert {reason for row in rows for reason in row[3].split(", ")} <= reasons
     for name, parameter in PARAMETERS:

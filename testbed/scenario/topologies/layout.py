@@ -245,7 +245,8 @@ class Builder:
             return net.Port(end.port, mac)
         own = settings.scenario
         values = own.stage_values(lambda limit: packets(self.scenario, own, limit, own.rate)) | {
-            TELEMETRY: self.reports(end)
+            TELEMETRY: self.reports(end),
+            **own.discipline.stages(),
         }
         on = {stage: value for stage, value in values.items() if value not in (None, stage.off)}
         return net.Port(end.port, mac, on)
