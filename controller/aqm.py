@@ -62,6 +62,7 @@ CODEL_RECORD: Final[DisciplineRecord] = {
     "marks": [],
     "is_fifo": True,
     "not_implemented": [
+        "rows of the ledger for marks: the program's counter `codel_marks` has their number",
         "a bound in bytes: no drop with at most one packet behind, of any length",
         "the direction of the ACKs, which has the DropTail queue alone",
     ],

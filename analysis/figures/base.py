@@ -7,6 +7,7 @@ show.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -194,10 +195,20 @@ def value_label(key: str | None, value: Any) -> str:
 
 
 def spaced(value: Any) -> str:
-    """A sweep value with a space between number and unit; the number in its shortest form."""
+    """A sweep value with a space between number and unit; the number in its shortest form.
+
+    A table is its name and its other keys: `codel, target 5 ms, ecn`.
+    """
     if isinstance(value, float):
         return f"{value:g}"
-    return re.sub(r"^([\d.]+)(?=[A-Za-z])", r"\1 ", str(value))
+    text = str(value)
+    if text.startswith("{"):
+        table = dict(ast.literal_eval(text))
+        parts = [table.pop("name")] if "name" in table else []
+        return ", ".join(
+            [*parts, *(k if v is True else f"{k} {spaced(v)}" for k, v in table.items())]
+        )
+    return re.sub(r"^([\d.]+)(?=[A-Za-z])", r"\1 ", text)
 
 
 def point_label(point: dict[str, Any]) -> str:

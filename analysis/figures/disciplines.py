@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
-from narrows.analysis.figures.base import Results, value_label
+from narrows.analysis.figures.base import Results, spaced, value_label
 
 DISCIPLINE: Final = "bottleneck.discipline"
 
@@ -35,14 +34,4 @@ def name(key: str | None, value: Any) -> str:
     """A compared value in a legend; empty without a key."""
     if key is None:
         return ""
-    return discipline_name(value) if key == DISCIPLINE else value_label(key, value)
-
-
-def discipline_name(value: Any) -> str:
-    """A scenario's discipline in a legend: `codel`, or `codel, target 5ms`."""
-    text = str(value)
-    if not text.startswith("{"):
-        return text
-    table = ast.literal_eval(text)
-    parts = [f"{key} {given}" for key, given in table.items() if key != "name"]
-    return ", ".join([str(table["name"]), *parts])
+    return spaced(value) if key == DISCIPLINE else value_label(key, value)

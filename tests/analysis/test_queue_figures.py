@@ -67,10 +67,10 @@ def test_a_discipline_is_a_line_of_delay(tmp_path: Path) -> None:
     write(tmp_path / "a", waits(2000, 1000, 4000, 3000), {DISCIPLINE: "codel"})
     write(tmp_path / "b", waits(0, 500), {DISCIPLINE: {"name": "pie", "target": "5ms"}})
     found = traces(chart(tmp_path, "queue_delay_cdf"))
-    assert list(found) == ["codel", "pie, target 5ms"]
+    assert list(found) == ["codel", "pie, target 5 ms"]
     codel = dict(zip(found["codel"].x.tolist(), found["codel"].y.tolist(), strict=True))
     assert codel == {1: 0.25, 2: 0.5, 3: 0.75, 4: 1.0}
-    assert found["pie, target 5ms"].x.tolist() == [0.01, 0.01, 0.5], "0 is drawn at 0.01 ms"
+    assert found["pie, target 5 ms"].x.tolist() == [0.01, 0.01, 0.5], "0 is drawn at 0.01 ms"
 
 
 def test_without_a_sweep_a_variant_is_a_line_of_delay(tmp_path: Path) -> None:
@@ -136,8 +136,9 @@ def test_a_single_queue_has_no_figure_of_each(tmp_path: Path) -> None:
     [
         ("fq-codel", "fq-codel"),
         ("{'name': 'codel'}", "codel"),
-        ("{'name': 'codel', 'target': '1ms', 'ecn': True}", "codel, target 1ms, ecn True"),
+        ("{'p': 0.25, 'model': 'gemodel'}", "p 0.25, model gemodel"),
+        ("{'name': 'codel', 'target': '1ms', 'ecn': True}", "codel, target 1 ms, ecn"),
     ],
 )
 def test_a_discipline_has_a_short_name(value: str, name: str) -> None:
-    assert disciplines.discipline_name(value) == name
+    assert disciplines.name(disciplines.DISCIPLINE, value) == name
