@@ -79,6 +79,15 @@ class Row:
             raise BfrtError(f"{name}: the switch returned no value")
         return self.data[name][0]
 
+    def numbers(self, name: str) -> list[int]:
+        """A field's number per pipe; empty if the answer lacks the field. Raises `BfrtError` if
+        its values are no numbers.
+        """
+        values = [value for value in self.data.get(name, ()) if isinstance(value, int)]
+        if len(values) != len(self.data.get(name, ())):
+            raise BfrtError(f"{name}: expected numbers, the switch returned {self.data[name]}")
+        return values
+
 
 @dataclass(frozen=True)
 class Device:

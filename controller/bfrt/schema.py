@@ -11,12 +11,12 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.matches import Exact, Lpm, Match, Range, Ternary
 
-Value = Any
+Value: TypeAlias = int | str | bool | list[int]
 """A data field's value: an integer, text, a boolean, or a list of integers."""
 
 INTEGERS = {f"uint{bits}": bits for bits in (8, 16, 32, 64)}

@@ -26,7 +26,7 @@ from narrows.controller.bfrt.client import (
     Change,
     Row,
 )
-from narrows.controller.bfrt.schema import PRIORITY, Table
+from narrows.controller.bfrt.schema import PRIORITY, Table, Value
 from narrows.controller.matches import Exact, Match
 from narrows.controller.objects import CloneSession, Count, RegisterCell, Replica
 from narrows.controller.state import SwitchState, TableEntry
@@ -121,7 +121,7 @@ class BfrtSwitch:
             return Change(kind, MIRRORS, key)
         match session.replicas:
             case (Replica(port=port, instance=0),):
-                data = {
+                data: dict[str, Value] = {
                     "$session_enable": True,
                     "$direction": "EGRESS",
                     "$ucast_egress_port": port,
@@ -216,7 +216,7 @@ def session(row: Row) -> CloneSession:
 
 def counted(row: Row) -> Count:
     """A counter cell, summed over all pipes."""
-    octets, packets = (sum(row.data.get(f"$COUNTER_SPEC_{unit}", ())) for unit in ("BYTES", "PKTS"))
+    octets, packets = (sum(row.numbers(f"$COUNTER_SPEC_{unit}")) for unit in ("BYTES", "PKTS"))
     return Count(packets, octets)
 
 
@@ -226,12 +226,12 @@ def cell_value(table: Table, row: Row) -> int:
     """
     if table.type == "Counter":
         return counted(row).packets
-    halves = {name.rpartition(".")[2]: values for name, values in row.data.items()}
+    halves = {name.rpartition(".")[2]: row.numbers(name) for name in row.data}
     if halves.keys() == {"low", "high"}:
         pipes = zip(halves["low"], halves["high"], strict=True)
-        return max(int(high) << 32 | int(low) for low, high in pipes)
+        return max(high << 32 | low for low, high in pipes)
     [values] = halves.values()
-    return max(map(int, values))
+    return max(values)
 
 
 def part(name: str, value: int) -> int:

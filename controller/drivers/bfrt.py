@@ -12,6 +12,7 @@ Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and 
 from __future__ import annotations
 
 from narrows.controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
+from narrows.controller.bfrt.schema import Value
 from narrows.controller.drivers import QueueState, drop_tail_only, kind_and_value
 from narrows.controller.errors import DriverError
 from narrows.controller.matches import Exact
@@ -61,7 +62,7 @@ class BfrtDriver:
             raise DriverError(
                 f"port {port}: rate_bps = {rate_bps}: expected {BPS_PER_UNIT}..{most}"
             )
-        shaping = {
+        shaping: dict[str, Value] = {
             "unit": "BPS",
             "provisioning": "MIN_ERROR",
             "max_rate": units,
@@ -90,7 +91,7 @@ class BfrtDriver:
                 "of the buffer"
             )
         key, pipe = await self._queue(port)
-        buffer = {
+        buffer: dict[str, Value] = {
             "guaranteed_cells": 0,
             "hysteresis_cells": 0,
             "tail_drop_enable": True,
