@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from narrows.controller import topology as net
 from narrows.controller.routes import routes
-from narrows.controller.stages import ECN, LOSS, TELEMETRY
+from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.controller.state import SwitchState
 from narrows.controller.switch import switch_state
 
 
-def everything_on() -> SwitchState:
-    """A switch with every feature in use."""
+def everything_on(others: Mapping[PortStage, float] | None = None) -> SwitchState:
+    """A switch with every feature in use that both architectures have, and with other stages."""
     ports = (
         net.Port(1, 0x02FF00010001),
-        net.Port(2, 0x02FF00010002, {LOSS: 1e-7, ECN: 30, TELEMETRY: 100}),
+        net.Port(2, 0x02FF00010002, {LOSS: 1e-7, ECN: 30, TELEMETRY: 100, **(others or {})}),
         net.Port(3, 0x02FF00010003),
     )
     hosts = tuple(net.Host(f"h{n}", n, 0x0A000000 + n, net.End("s1", n)) for n in (1, 2))
