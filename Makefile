@@ -4,7 +4,7 @@ SCENARIO ?= scenarios/first-look.toml
 VENV_PYTHON := .venv/bin/python
 NARROWS := .venv/bin/narrows
 # The skipped tests, a line for each reason (tests/conftest.py).
-SKIPPED := .pytest_cache/d/narrows/skipped.txt
+SKIPPED := .pytest_cache/d/narrows/skipped-*.txt
 
 # The first interpreter that is recent enough; PYTHON=... selects another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -32,7 +32,9 @@ test: setup ## every test and lint: cargo, pytest, then lint
 	@failed=; for part in test-rust test-python lint; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
-	cat $(SKIPPED) 2>/dev/null; \
+	cat $(SKIPPED) 2>/dev/null | \
+	awk '{ count = $$1; $$1 = ""; of[$$0] += count } END { for (each in of) print of[each] each }' | \
+	sort -rn; \
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-rust, test-python, lint)"
 

@@ -59,7 +59,7 @@ def machine() -> Iterator[Machine]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Prints a line for each reason to skip tests, and adds it to the lines of `make test`."""
+    """Prints a line for each reason to skip tests; `make test` adds up those of its parts."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.getreports("skipped")
@@ -71,10 +71,8 @@ def pytest_terminal_summary(
         terminalreporter.write_line(line)
     cache: pytest.Cache | None = getattr(config, "cache", None)
     if cache:
-        file = cache.mkdir("narrows") / "skipped.txt"
-        for line in file.read_text().splitlines() if file.exists() else []:
-            count, _, reason = line.partition(" skipped: ")
-            reasons[reason] += int(count)
+        part = "alone" if config.getoption("markexpr") == "alone" else "together"
+        file = cache.mkdir("narrows") / f"skipped-{part}.txt"
         file.write_text("".join(f"{line}\n" for line in lines_of(reasons)))
 
 
