@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema
 
 from narrows.schema import units
 from narrows.testbed.scenario.values import Duration, Model, Probability
+
+if TYPE_CHECKING:
+    from narrows.schema import plan
 
 
 def _chance(value: object) -> float:
@@ -47,6 +50,11 @@ class GilbertElliott(Model):
     good_loss: Annotated[Chance, Field(alias="1-k")] = 0.0
     """Probability of a loss in the good state."""
 
+    def planned(self) -> plan.GilbertElliott:
+        """The model in the plan's format."""
+        back = 1 - self.p if self.r is None else self.r
+        return {"p": self.p, "r": back, "bad_loss": self.bad_loss, "good_loss": self.good_loss}
+
 
 def _share_or_model(value: object) -> object:
     if isinstance(value, dict):
@@ -68,6 +76,10 @@ class Duplicate(Model):
     correlation: Probability = 0.0
     """Correlation of a packet's draw with the one before."""
 
+    def planned(self) -> plan.Chance:
+        """The duplication in the plan's format."""
+        return {"probability": self.probability, "correlation": self.correlation}
+
 
 class Reorder(Model):
     """Reordering: some packets skip the delay, and so overtake the packets in flight."""
@@ -78,6 +90,14 @@ class Reorder(Model):
     """Correlation of a packet's draw with the one before."""
     gap: Annotated[int, Field(ge=1, lt=2**32, examples=[5])] = 1
     """Packets from one that skips the delay to the next that may."""
+
+    def planned(self) -> plan.ReorderConfig:
+        """The reordering in the plan's format."""
+        return {
+            "probability": self.probability,
+            "correlation": self.correlation,
+            "gap": self.gap,
+        }
 
 
 def _some(value: int) -> int:
@@ -97,6 +117,14 @@ class Jitter(Model):
     """netem's distribution; the last two have a long tail up to 4 times the jitter."""
     correlation: Probability = 0.0
     """Correlation of a packet's delay with that of the one before."""
+
+    def planned(self) -> plan.JitterConfig:
+        """The jitter in the plan's format."""
+        return {
+            "time_ps": self.time,
+            "distribution": self.distribution,
+            "correlation": self.correlation,
+        }
 
 
 class PortImpairments(Model):

@@ -50,39 +50,15 @@ def direction(
         what = "needs a delay above 0 that packets can skip"
         raise LayoutError([Problem(f"{key}.reorder", what)])
     loss = port.loss if port else None
-    jitter, reorder, duplicate = (
-        (port.jitter, port.reorder, port.duplicate) if port else (None, None, None)
+    duplicate, reorder, jitter = (
+        (port.duplicate, port.reorder, port.jitter) if port else (None, None, None)
     )
     return {
         "delay": delay,
-        "loss": {
-            "p": loss.p,
-            "r": 1 - loss.p if loss.r is None else loss.r,
-            "bad_loss": loss.bad_loss,
-            "good_loss": loss.good_loss,
-        }
-        if isinstance(loss, GilbertElliott)
-        else None,
-        "duplicate": {
-            "probability": duplicate.probability,
-            "correlation": duplicate.correlation,
-        }
-        if duplicate
-        else None,
-        "reorder": {
-            "probability": reorder.probability,
-            "correlation": reorder.correlation,
-            "gap": reorder.gap,
-        }
-        if reorder
-        else None,
-        "jitter": {
-            "time_ps": jitter.time,
-            "distribution": jitter.distribution,
-            "correlation": jitter.correlation,
-        }
-        if jitter
-        else None,
+        "loss": loss.planned() if isinstance(loss, GilbertElliott) else None,
+        "duplicate": duplicate.planned() if duplicate else None,
+        "reorder": reorder.planned() if reorder else None,
+        "jitter": jitter.planned() if jitter else None,
         "keep_order": (port or cable).keep_order,
     }
 

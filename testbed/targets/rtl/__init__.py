@@ -54,15 +54,14 @@ class Rtl(Target):
                 problems.append(Problem(f"{key}.rate", what, str(port.rate)))
         names = {port.discipline.name for port in scenario.ports().values()}
         for index, event in enumerate(scenario.event):
-            places = {"bottleneck": event.set.bottleneck, **event.set.link}
             problems += [
                 Problem(
-                    f"event.{index}.set.{place}.discipline",
+                    f"event.{index}.set.{link}.discipline",
                     f"--target {self.name} keeps a port's discipline",
                     change.discipline.name,
                 )
-                for place, change in places.items()
-                if change and change.discipline and change.discipline.name not in names
+                for link, change in event.set.by_link()
+                if change.discipline and change.discipline.name not in names
             ]
         if problems:
             raise InputError(source, problems)
