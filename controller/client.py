@@ -16,14 +16,17 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
+from finsy.p4entity import P4Entity
 
 from narrows.controller.entities import (
     INSERTED,
     MODIFIED,
+    Inserted,
+    Modified,
     cell_entity,
     entry_entity,
     entry_read,
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
     from narrows.schema.plan import EntryOperation
 
 T = TypeVar("T")
+E = TypeVar("E", bound=P4Entity)
+Update: TypeAlias = Inserted | Modified
 BATCH = 500
 """Maximum updates per request, since finsy waits 10 s for the answer."""
 
@@ -117,11 +122,11 @@ class SwitchClient:
 
     async def write(self, state: SwitchState) -> None:
         """Inserts all of a state into a switch that has none of it."""
-        updates = list[Any]()
-        for part, entity in INSERTED.items():
-            updates += [+entity(one) for one in getattr(state, part)]
-        for part, entity in MODIFIED.items():
-            updates += [~entity(one) for one in getattr(state, part)]
+        updates = list[Update]()
+        for inserted in INSERTED.values():
+            updates += [+one.entity() for one in inserted(state)]
+        for modified in MODIFIED.values():
+            updates += [~one.entity() for one in modified(state)]
         await self._send(updates)
 
     async def make(self, state: SwitchState) -> int:
@@ -130,11 +135,11 @@ class SwitchClient:
         0 if nothing differed.
         """
         have = await self.read_state(registers=())
-        gone, new, unnamed = list[Any](), list[Any](), list[Any]()
-        for part, entity in INSERTED.items():
-            want = {one.key: one for one in getattr(state, part)}
-            here = {one.key: one for one in getattr(have, part)}
-            left = [-entity(one) for key, one in here.items() if key not in want]
+        gone, new, unnamed = list[Update](), list[Update](), list[Update]()
+        for part, inserted in INSERTED.items():
+            want = {one.key: one for one in inserted(state)}
+            here = {one.key: one for one in inserted(have)}
+            left = [-one.entity() for key, one in here.items() if key not in want]
             if part in ("profile_members", "profile_groups"):
                 # Delete last: entries and groups may refer to these until they have changed.
                 unnamed = [*left, *unnamed]
@@ -142,15 +147,15 @@ class SwitchClient:
                 gone += left
             for key, one in want.items():
                 if key not in here:
-                    new.append(+entity(one))
-                elif str(here[key]) != str(one):
-                    new.append(~entity(one))
-        for part, entity in MODIFIED.items():
-            lines = {one.key: str(one) for one in getattr(have, part)}
+                    new.append(+one.entity())
+                elif here[key].line != one.line:
+                    new.append(~one.entity())
+        for part, modified in MODIFIED.items():
+            lines = {one.key: one.line for one in modified(have)}
             if part == "registers":
                 lines = {cell.key: await self._register_line(cell) for cell in state.registers}
-            changed = (one for one in getattr(state, part) if lines.get(one.key) != str(one))
-            new += [~entity(one) for one in changed]
+            changed = (one for one in modified(state) if lines.get(one.key) != one.line)
+            new += [~one.entity() for one in changed]
         updates = gone + new + unnamed
         await self._send(updates)
         return len(updates)
@@ -174,7 +179,7 @@ class SwitchClient:
         """Sets a register cell."""
         await self._send([~cell_entity(cell)])
 
-    async def _send(self, updates: Sequence[Any]) -> None:
+    async def _send(self, updates: Sequence[Update]) -> None:
         if updates and not self.is_primary:
             raise ControllerError(
                 f"{self.address}: another controller is primary, with election id "
@@ -227,7 +232,7 @@ class SwitchClient:
             value_sets=tuple(value_sets),
         )
 
-    async def _all(self, entity: Any, read: Callable[[fy.P4Schema, Any], T | None]) -> list[T]:
+    async def _all(self, entity: E, read: Callable[[fy.P4Schema, E], T | None]) -> list[T]:
         """Reads all entities of one kind."""
         schema = self.switch.p4info
         found = [read(schema, one) async for one in self._read(entity)]
@@ -236,20 +241,26 @@ class SwitchClient:
     async def read_register(self, name: str, index: int) -> int:
         """Reads a register cell."""
         async for one in self._read(fy.P4RegisterEntry(name, index=index)):
-            return int(one.data)
+            if one.data is not None:
+                return int(one.data)
         raise ControllerError(
             f"{self.address}: register {name}[{index}]: the switch returned no value"
         )
 
     async def read_registers(self, name: str) -> dict[int, int]:
         """Reads all cells of a register."""
-        return {one.index: int(one.data) async for one in self._read(fy.P4RegisterEntry(name))}
+        return {
+            one.index: int(one.data)
+            async for one in self._read(fy.P4RegisterEntry(name))
+            if one.index is not None and one.data is not None
+        }
 
     async def read_counters(self, name: str, index: int | None = None) -> dict[int, Count]:
         """Reads all cells of a counter, or one."""
         return {
             one.index: Count(one.packet_count, one.byte_count)
             async for one in self._read(fy.P4CounterEntry(name, index=index))
+            if one.index is not None
         }
 
     async def read_entry_counts(self, table: str) -> dict[str, Count]:
@@ -261,9 +272,9 @@ class SwitchClient:
                 found[line] = Count(one.counter_data.packet_count, one.counter_data.byte_count)
         return found
 
-    async def _read(self, entity: Any) -> AsyncIterator[Any]:
+    async def _read(self, entity: E) -> AsyncIterator[E]:
         with explained(self.address):
-            read: AsyncIterator[Any] = self.switch.read(entity)  # type: ignore[assignment]
+            read: AsyncIterator[E] = self.switch.read(entity)  # type: ignore[assignment]
             async for one in read:
                 yield one
 

@@ -4,12 +4,15 @@ returns aliases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv4Network, IPv6Network
+from typing import Generic, Protocol, SupportsInt, TypeAlias, TypeVar
 
 import finsy as fy
-from finsy.p4entity import P4ValueSetMember
-from finsy.p4schema import P4MatchType
+from finsy.p4entity import P4Replica, P4ValueSetMember
+from finsy.p4schema import P4MatchField, P4MatchType
 
 from narrows.controller.matches import Exact, Lpm, Match, Range, Ternary
 from narrows.controller.objects import (
@@ -22,14 +25,29 @@ from narrows.controller.objects import (
     Replica,
     ValueSet,
 )
-from narrows.controller.state import GROUP, MEMBER, TableEntry
+from narrows.controller.state import GROUP, MEMBER, SwitchState, TableEntry
+
+Part: TypeAlias = SupportsInt | str
+"""A number as finsy returns it: an address, or text, if the P4Info says so."""
+Given: TypeAlias = Part | tuple[Part, Part] | IPv4Network | IPv6Network
+"""A match as finsy returns it."""
+Inserted: TypeAlias = (
+    fy.P4TableEntry
+    | fy.P4CloneSessionEntry
+    | fy.P4MulticastGroupEntry
+    | fy.P4ActionProfileMember
+    | fy.P4ActionProfileGroup
+)
+"""Entities that a controller inserts and deletes."""
+Modified: TypeAlias = fy.P4RegisterEntry | fy.P4MeterEntry | fy.P4ValueSetEntry
+"""Entities that always exist and can only be modified."""
 
 # To the switch.
 
 
 def entry_entity(entry: TableEntry) -> fy.P4TableEntry:
     """A table entry."""
-    action: Any
+    action: fy.P4TableAction | fy.P4IndirectAction
     match entry.action:
         case "$member":
             action = fy.P4IndirectAction(member_id=entry.params["id"])
@@ -92,7 +110,7 @@ def value_set_entity(value_set: ValueSet) -> fy.P4ValueSetEntry:
     return fy.P4ValueSetEntry(value_set.name, members=members)
 
 
-def plain(match: Match) -> Any:
+def plain(match: Match) -> int | tuple[int, int]:
     """A match as finsy takes it."""
     match match:
         case Exact():
@@ -111,8 +129,7 @@ def plain(match: Match) -> Any:
 def entry_read(schema: fy.P4Schema, entry: fy.P4TableEntry) -> TableEntry:
     """A table entry."""
     table = schema.tables[entry.table_id]
-    given: dict[str, Any] = entry.match or {}
-    matches = matches_read(table.match_fields, given)
+    matches = matches_read(table.match_fields, entry.match or {})
     action = entry.action
     if isinstance(action, fy.P4TableAction):
         name, params = action_read(schema, action)
@@ -141,9 +158,15 @@ def multicast_read(schema: fy.P4Schema, one: fy.P4MulticastGroupEntry) -> Multic
     return MulticastGroup(one.multicast_group_id, tuple(map(replica_read, one.replicas)))
 
 
-def replica_read(replica: Any) -> Replica:
+def replica_read(replica: int | tuple[int, int] | P4Replica) -> Replica:
     """A replica; finsy returns only the port if the instance is 0."""
-    return Replica(replica) if isinstance(replica, int) else Replica(replica.port, replica.instance)
+    match replica:
+        case int():
+            return Replica(replica)
+        case P4Replica():
+            return Replica(replica.port, replica.instance)
+        case (port, instance):
+            return Replica(port, instance)
 
 
 def member_read(schema: fy.P4Schema, one: fy.P4ActionProfileMember) -> ProfileMember:
@@ -180,49 +203,83 @@ def value_set_read(schema: fy.P4Schema, one: fy.P4ValueSetEntry) -> ValueSet | N
     return ValueSet(value_set.name, members) if members else None
 
 
-def matches_read(fields: Any, given: Mapping[str, Any]) -> dict[str, Match]:
+def matches_read(fields: Iterable[P4MatchField], given: Mapping[str, Given]) -> dict[str, Match]:
     """Matches by the fields' names."""
     found = {field.name: field_match(field, given.get(field.alias)) for field in fields}
     return {name: match for name, match in found.items() if match is not None}
 
 
-def field_match(field: Any, value: Any) -> Match | None:
+def field_match(field: P4MatchField, value: Given | None) -> Match | None:
     """A match that was read. P4Runtime omits a wildcard match; here it becomes an empty prefix or
     mask.
     """
     match field.match_type:
         case P4MatchType.LPM:
-            prefix: tuple[Any, int] = (0, 0) if value is None else pair(value)
-            return Lpm(int(prefix[0]), int(prefix[1]))
+            return Lpm(*((0, 0) if value is None else pair(value)))
         case P4MatchType.TERNARY:
-            masked = (0, 0) if value is None else pair(value)
-            return Ternary(int(masked[0]), int(masked[1]))
+            return Ternary(*((0, 0) if value is None else pair(value)))
         case P4MatchType.RANGE if value is not None:
-            limits = pair(value)
-            return Range(int(limits[0]), int(limits[1]))
-    return None if value is None else Exact(int(value))
+            return Range(*pair(value))
+        case _ if isinstance(value, SupportsInt | str):
+            return Exact(int(value))
+        case _ if value is None:
+            return None
+    raise ValueError(f"field {field.name} = {value}: expected one value")
 
 
-def pair(value: Any) -> tuple[Any, Any]:
-    """The two parts of a match. A P4Info may require addresses instead of numbers."""
-    if hasattr(value, "network_address"):
-        return int(value.network_address), value.prefixlen
-    first, second = value
-    return first, second
+def pair(value: Given) -> tuple[int, int]:
+    """The two parts of a match."""
+    match value:
+        case IPv4Network() | IPv6Network():
+            return int(value.network_address), value.prefixlen
+        case (first, second):
+            return int(first), int(second)
+    raise ValueError(f"match {value}: expected two parts")
 
 
-INSERTED: dict[str, Callable[[Any], Any]] = {
-    "profile_members": member_entity,
-    "profile_groups": group_entity,
-    "multicast_groups": multicast_entity,
-    "clone_sessions": session_entity,
-    "entries": entry_entity,
+# What a state writes.
+
+
+class Keyed(Protocol):
+    """An object of a state: an identity, and a line of text to compare."""
+
+    @property
+    def key(self) -> Hashable:
+        """Identity of the object."""
+
+
+T = TypeVar("T", bound=Keyed)
+E = TypeVar("E", covariant=True)
+
+
+@dataclass(frozen=True)
+class Wanted(Generic[E]):
+    """An object of a state, and the entity that writes it: a new one for each write."""
+
+    key: Hashable
+    line: str
+    entity: Callable[[], E]
+
+
+def part(
+    objects: Callable[[SwitchState], Iterable[T]], entity: Callable[[T], E]
+) -> Callable[[SwitchState], list[Wanted[E]]]:
+    """A part of a state, as entities to write."""
+    return lambda state: [Wanted(o.key, str(o), partial(entity, o)) for o in objects(state)]
+
+
+INSERTED: Mapping[str, Callable[[SwitchState], list[Wanted[Inserted]]]] = {
+    "profile_members": part(lambda state: state.profile_members, member_entity),
+    "profile_groups": part(lambda state: state.profile_groups, group_entity),
+    "multicast_groups": part(lambda state: state.multicast_groups, multicast_entity),
+    "clone_sessions": part(lambda state: state.clone_sessions, session_entity),
+    "entries": part(lambda state: state.entries, entry_entity),
 }
 """Entities to insert and delete, by part of the state; an entity precedes those that refer to it.
 """
-MODIFIED: dict[str, Callable[[Any], Any]] = {
-    "value_sets": value_set_entity,
-    "meters": meter_entity,
-    "registers": cell_entity,
+MODIFIED: Mapping[str, Callable[[SwitchState], list[Wanted[Modified]]]] = {
+    "value_sets": part(lambda state: state.value_sets, value_set_entity),
+    "meters": part(lambda state: state.meters, meter_entity),
+    "registers": part(lambda state: state.registers, cell_entity),
 }
 """Entities that always exist and can only be modified."""

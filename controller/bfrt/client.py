@@ -11,20 +11,22 @@ A program accepts one client at a time; the server refuses a second binding.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeVar
 
 import grpc
 from finsy.proto import rpc_status
+from google.protobuf.message import Message
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.bfrt.schema import Schema, SchemaError, Table, Value, unknown
 from narrows.controller.errors import ControllerError, DriverError, listed
 from narrows.controller.matches import Exact, Match
 
+M = TypeVar("M", bound=Message)
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES, ALL_DIRECTIONS, ALL_PARSERS = 0xFFFF, 0xFF, 0xFF
 BATCH = 500
@@ -73,11 +75,18 @@ class Row:
     action: str | None
     data: Mapping[str, Sequence[Value]]
 
-    def one(self, name: str) -> Any:
+    def one(self, name: str) -> Value:
         """The value of a field with a single value. Raises `BfrtError` if the answer lacks it."""
         if not self.data.get(name):
             raise BfrtError(f"{name}: the switch returned no value")
         return self.data[name][0]
+
+    def number(self, name: str) -> int:
+        """The number of a field with a single value. Raises `BfrtError` if it is none."""
+        value = self.one(name)
+        if not isinstance(value, int):
+            raise BfrtError(f"{name}: expected a number, the switch returned {value!r}")
+        return value
 
     def numbers(self, name: str) -> list[int]:
         """A field's number per pipe; empty if the answer lacks the field. Raises `BfrtError` if
@@ -200,7 +209,7 @@ class BfrtClient:
         if not found:
             raise BfrtError(f"{self.address}: found no traffic manager of a Tofino 1 or 2")
         row = await self.row(f"{found[0]}.tm.cfg", {})
-        self.device = Device(found[0], row.one("cell_size_bytes"), row.one("total_cells"))
+        self.device = Device(found[0], row.number("cell_size_bytes"), row.number("total_cells"))
 
     # Writing.
 
@@ -294,8 +303,8 @@ class BfrtClient:
             data.setdefault(fields[one.field_id].name, []).append(fields[one.field_id].value(one))
         return Row(key, action, data)
 
-    async def _call(self, name: str, request: Any, answer: Any) -> Any:
-        call = self._channel.unary_unary(
+    async def _call(self, name: str, request: Message, answer: type[M]) -> M:
+        call: Callable[..., Awaitable[M]] = self._channel.unary_unary(
             SERVICE + name,
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
@@ -318,7 +327,7 @@ def explained(address: str) -> Iterator[None]:
         raise BfrtError(f"{address}: {error}") from None
 
 
-def words(error: Any) -> str:
+def words(error: grpc.aio.AioRpcError) -> str:
     """The switch's error text: per update where available, otherwise for the request."""
     said = list[str]()
     for name, content in error.trailing_metadata() or ():

@@ -13,7 +13,7 @@ A state uses the names of p4/v1model.p4, which p4/tna.p4 shares. They map to BfR
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.bfrt.client import (
@@ -103,7 +103,7 @@ class BfrtSwitch:
             if content and part not in PARTS:
                 raise BfrtError(f"{self.address}: {part}: not supported by p4/tna.p4")
 
-    def _change(self, kind: Any, entry: TableEntry) -> Change:
+    def _change(self, kind: pb.Update.Type, entry: TableEntry) -> Change:
         table = self._table(entry.table)
         key = dict[str, Match](entry.matches)
         if PRIORITY in table.key:
@@ -115,7 +115,7 @@ class BfrtSwitch:
         }
         return Change(kind, table.name, key, data, entry.action)
 
-    def _session(self, kind: Any, session: CloneSession) -> Change:
+    def _session(self, kind: pb.Update.Type, session: CloneSession) -> Change:
         key = {"$sid": session.id}
         if kind == DELETE:
             return Change(kind, MIRRORS, key)
@@ -179,7 +179,8 @@ class BfrtSwitch:
         action = row.action or ""
         # The table's other fields are counters.
         params = {
-            name: row.one(name) // self._unit(action, name) for name in table.actions[action].data
+            name: row.number(name) // self._unit(action, name)
+            for name in table.actions[action].data
         }
         return TableEntry(table.name.removeprefix(PIPE), matches, action, params, priority)
 
@@ -209,8 +210,8 @@ class BfrtSwitch:
 
 def session(row: Row) -> CloneSession:
     """Decodes a mirror session."""
-    cut = row.one("$max_pkt_len")
-    replicas = (Replica(row.one("$ucast_egress_port")),)
+    cut = row.number("$max_pkt_len")
+    replicas = (Replica(row.number("$ucast_egress_port")),)
     return CloneSession(number(row.key, "$sid"), replicas, None if cut == MIRROR_BYTES else cut)
 
 

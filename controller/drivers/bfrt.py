@@ -76,7 +76,7 @@ class BfrtDriver:
             ]
         )
         row = await self.client.row(self._tm("port.sched_shaping"), key)
-        return int(row.one("max_rate")) * BPS_PER_UNIT
+        return row.number("max_rate") * BPS_PER_UNIT
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
         """Sets a port's queue limit. A limit in time uses the rate in force. Returns the limit in
@@ -126,8 +126,8 @@ class BfrtDriver:
     async def _limit(self, port: int) -> QueueLimit:
         key, pipe = await self._queue(port)
         row = await self.client.row(self._tm("queue.buffer"), key, pipe)
-        shared = row.one("pool_max_cells") if row.action == "shared_pool" else 0
-        return {"packets": (row.one("guaranteed_cells") + shared) // self.cells_per_packet}
+        shared = row.number("pool_max_cells") if row.action == "shared_pool" else 0
+        return {"packets": (row.number("guaranteed_cells") + shared) // self.cells_per_packet}
 
     async def _rate(self, port: int) -> int | None:
         """The rate in force in bits per second; None if the port is not shaped."""
@@ -135,13 +135,15 @@ class BfrtDriver:
         if not (await self.client.row(self._tm("port.sched_cfg"), key)).one("max_rate_enable"):
             return None
         row = await self.client.row(self._tm("port.sched_shaping"), key)
-        return int(row.one("max_rate")) * BPS_PER_UNIT
+        return row.number("max_rate") * BPS_PER_UNIT
 
     async def _queue(self, port: int) -> tuple[dict[str, int], int]:
         """The key of a port's queue (port group and queue), and the group's pipe."""
         row = await self.client.row(self._tm("port.cfg"), {"dev_port": port})
-        queue = row.one("egress_qid_queues")[QUEUE]
-        return {"pg_id": row.one("pg_id"), "pg_queue": queue}, port >> 7
+        queues = row.one("egress_qid_queues")
+        if not isinstance(queues, list):
+            raise DriverError(f"port {port}: the switch returned no list of its queues: {queues!r}")
+        return {"pg_id": row.number("pg_id"), "pg_queue": queues[QUEUE]}, port >> 7
 
     async def queue_state(self, port: int) -> QueueState:
         """Reads a port's settings and counters. Current and maximum depth are in full packets."""
@@ -151,14 +153,14 @@ class BfrtDriver:
         return QueueState(
             rate_bps=await self._rate(port),
             limit=await self._limit(port),
-            waiting_packets=queue.one("usage_cells") // self.cells_per_packet,
+            waiting_packets=queue.number("usage_cells") // self.cells_per_packet,
             waiting_bytes=None,
-            max_packets=queue.one("watermark_cells") // self.cells_per_packet,
+            max_packets=queue.number("watermark_cells") // self.cells_per_packet,
             max_bytes=None,
             mean_packets=None,
-            transmitted=sent.one("$FramesTransmittedOK"),
-            transmitted_bytes=sent.one("$OctetsTransmittedwithouterror"),
-            dropped=queue.one("drop_count_packets"),
+            transmitted=sent.number("$FramesTransmittedOK"),
+            transmitted_bytes=sent.number("$OctetsTransmittedwithouterror"),
+            dropped=queue.number("drop_count_packets"),
         )
 
     async def set_port(

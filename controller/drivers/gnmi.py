@@ -7,7 +7,8 @@ or in packets (an augmented leaf). A limit in time is rounded to a whole microse
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import TypeAlias, cast
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
@@ -16,6 +17,9 @@ from narrows.controller.drivers import QueueState, kind_and_value
 from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.schema.units import PS_PER_US
+
+Leaf: TypeAlias = int | float | bool | str
+"""A leaf's value."""
 
 LIMITS = {
     "bytes": ("dedicated-buffer", 1),
@@ -56,7 +60,7 @@ class GnmiDriver:
     async def set_rate(self, port: int, rate_bps: int) -> int:
         """Sets a port's rate in bits per second; returns the rate in force."""
         await self._set(f"{scheduler(port)}/config/cir", rate_bps)
-        return int((await self._leaves(f"{scheduler(port)}/state"))["cir"])
+        return (await self._leaves(f"{scheduler(port)}/state")).count("cir")
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
         """Sets a port's queue limit; returns the limit in force."""
@@ -69,20 +73,14 @@ class GnmiDriver:
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
         """Sets a port's queue discipline with its parameters; returns the discipline in force."""
-        name, parameters = discipline, dict[str, float]()
-        if isinstance(discipline, dict):
-            name, parameters = discipline["name"], discipline.get("parameters", {})
+        name, parameters = name_and_parameters(discipline)
         at = management(port)
-        written: list[tuple[str, Any]] = [(f"{at}/config/discipline", name)]
+        written: list[tuple[str, Leaf]] = [(f"{at}/config/discipline", name)]
         written += [(f"{at}/config/{name}-{key}", value) for key, value in parameters.items()]
         await self._update(written)
         leaves = await self._leaves(f"{at}/state")
-        in_force = leaves["discipline"]
-        found = {
-            leaf.removeprefix(f"{in_force}-"): value
-            for leaf, value in leaves.items()
-            if leaf.startswith(f"{in_force}-")
-        }
+        in_force = leaves.text("discipline")
+        found = leaves.numbers(f"{in_force}-")
         return {"name": in_force, "parameters": found} if found else in_force
 
     async def queue_state(self, port: int) -> QueueState:
@@ -91,16 +89,16 @@ class GnmiDriver:
         limit = limit_read(await self._leaves(f"{buffer(port)}/state"))
         counted = await self._leaves(queue(port))
         return QueueState(
-            rate_bps=rate.get("cir"),
+            rate_bps=rate.known_count("cir"),
             limit=limit,
-            waiting_packets=counted.get("queue-len-packets"),
-            waiting_bytes=counted.get("queue-len"),
-            max_packets=counted.get("max-queue-len-packets"),
-            max_bytes=counted.get("max-queue-len"),
-            mean_packets=counted.get("avg-queue-len-packets"),
-            transmitted=counted["transmit-pkts"],
-            transmitted_bytes=counted["transmit-octets"],
-            dropped=counted["dropped-pkts"],
+            waiting_packets=counted.known_count("queue-len-packets"),
+            waiting_bytes=counted.known_count("queue-len"),
+            max_packets=counted.known_count("max-queue-len-packets"),
+            max_bytes=counted.known_count("max-queue-len"),
+            mean_packets=counted.known_number("avg-queue-len-packets"),
+            transmitted=counted.count("transmit-pkts"),
+            transmitted_bytes=counted.count("transmit-octets"),
+            dropped=counted.count("dropped-pkts"),
         )
 
     async def _set(self, path: str, value: int) -> None:
@@ -108,23 +106,74 @@ class GnmiDriver:
             raise DriverError(f"{path} = {value}: expected an unsigned integer of 64 bits")
         await self._update([(path, value)])
 
-    async def _update(self, written: list[tuple[str, Any]]) -> None:
+    async def _update(self, written: list[tuple[str, Leaf]]) -> None:
         try:
             await self.client.set(update=[(fy.GNMIPath(path), value) for path, value in written])
         except GNMIClientError as error:
             raise DriverError(f"{error.code.name}: {error.message}") from None
 
-    async def _leaves(self, path: str) -> dict[str, Any]:
+    async def _leaves(self, path: str) -> Leaves:
         try:
             updates = await self.client.get(fy.GNMIPath(path))
         except GNMIClientError as error:
             raise DriverError(f"{error.code.name}: {error.message}") from None
-        return {update.path.last: update.value for update in updates}
+        return Leaves(path, {update.path.last: update.value for update in updates})
 
 
-def limit_read(leaves: Mapping[str, Any]) -> QueueLimit:
+def name_and_parameters(discipline: DisciplineConfig) -> tuple[str, dict[str, float]]:
+    """A discipline's name, and its parameters that differ from their defaults."""
+    if isinstance(discipline, str):
+        return discipline, {}
+    return discipline["name"], discipline.get("parameters", {})
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The leaves below a path. Methods raise `DriverError` for a value of another type."""
+
+    path: str
+    values: Mapping[str, Leaf]
+
+    def known_number(self, leaf: str) -> float | None:
+        """A leaf's number; None if the target has no such leaf."""
+        value = self.values.get(leaf)
+        if isinstance(value, str):
+            raise DriverError(f"{self.path}/{leaf} = {value!r}: expected a number")
+        return value
+
+    def known_count(self, leaf: str) -> int | None:
+        """A leaf's whole number; None if the target has no such leaf."""
+        value = self.known_number(leaf)
+        if value is not None and not isinstance(value, int):
+            raise DriverError(f"{self.path}/{leaf} = {value!r}: expected a whole number")
+        return value
+
+    def count(self, leaf: str) -> int:
+        """A leaf's whole number. Raises `DriverError` too if there is no such leaf."""
+        value = self.known_count(leaf)
+        if value is None:
+            raise DriverError(f"{self.path}: the switch reports no {leaf}")
+        return value
+
+    def text(self, leaf: str) -> str:
+        """A leaf's text. Raises `DriverError` too if there is no such leaf."""
+        value = self.values.get(leaf)
+        if not isinstance(value, str):
+            raise DriverError(f"{self.path}: the switch reports no {leaf}")
+        return value
+
+    def numbers(self, prefix: str) -> dict[str, float]:
+        """The numbers of all leaves with this prefix, by the rest of their names."""
+        return {
+            leaf.removeprefix(prefix): value
+            for leaf, value in self.values.items()
+            if leaf.startswith(prefix) and not isinstance(value, str)
+        }
+
+
+def limit_read(leaves: Leaves) -> QueueLimit:
     """Reads a limit from the leaves of a buffer."""
     for kind, (leaf, unit) in LIMITS.items():
-        if leaf in leaves:
-            return cast("QueueLimit", {kind: int(leaves[leaf]) * unit})
+        if (value := leaves.known_count(leaf)) is not None:
+            return cast("QueueLimit", {kind: value * unit})
     raise DriverError("the switch reports no queue limit")
