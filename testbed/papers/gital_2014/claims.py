@@ -20,47 +20,26 @@ from narrows.testbed.papers.paper import (
     Claim,
 )
 
+
+def first(source: str, users: str, tcp: str, name: str) -> Claim:
+    """A variant is the first with so many users."""
+    return Claim(
+        source,
+        f"With {users} users {name} has the highest throughput.",
+        ("throughput",),
+        partial(is_first, users, tcp),
+        partial(throughputs, users),
+        tolerance="95 % intervals apart",
+        grade=partial(first_margin, users, tcp),
+        needs=("length",),
+    )
+
+
 CLAIMS: Final[tuple[Claim, ...]] = (
-    Claim(
-        "section VI",
-        "With 200 users Vegas has the highest throughput.",
-        ("throughput",),
-        partial(is_first, "200", "vegas"),
-        partial(throughputs, "200"),
-        tolerance="95 % intervals apart",
-        grade=partial(first_margin, "200", "vegas"),
-        needs=("length",),
-    ),
-    Claim(
-        "Table II",
-        "With 200 users NewReno has the highest throughput.",
-        ("throughput",),
-        partial(is_first, "200", "newreno"),
-        partial(throughputs, "200"),
-        tolerance="95 % intervals apart",
-        grade=partial(first_margin, "200", "newreno"),
-        needs=("length",),
-    ),
-    Claim(
-        "section VI",
-        "With 600 users NewReno has the highest throughput.",
-        ("throughput",),
-        partial(is_first, "600", "newreno"),
-        partial(throughputs, "600"),
-        tolerance="95 % intervals apart",
-        grade=partial(first_margin, "600", "newreno"),
-        needs=("length",),
-    ),
-    Claim(
-        "Table II",
-        "With 600 users Vegas has the highest throughput.",
-        ("throughput",),
-        partial(is_first, "600", "vegas"),
-        partial(throughputs, "600"),
-        tolerance="95 % intervals apart",
-        grade=partial(first_margin, "600", "vegas"),
-        needs=("length",),
-    ),
+    first("section VI", "200", "vegas", "Vegas"),
+    first("Table II", "200", "newreno", "NewReno"),
+    first("section VI", "600", "newreno", "NewReno"),
+    first("Table II", "600", "vegas", "Vegas"),
     Claim(
         "section VI",
         "Throughput is higher with 600 users than with 200.",

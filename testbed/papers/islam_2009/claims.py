@@ -23,6 +23,20 @@ from narrows.testbed.papers.paper import (
     Claim,
 )
 
+
+def best(text: str, sources: set[str], experiment: str, key: str) -> Claim:
+    """Sources receive the most at every value of a key."""
+    return Claim(
+        "Table 4",
+        text,
+        (experiment,),
+        partial(leads, sources, experiment, key),
+        partial(table_text, experiment, key),
+        tolerance="within 0.1 % of the most at every value, and no other source",
+        grade=partial(lead_margin, sources, experiment, key),
+    )
+
+
 CLAIMS: Final[tuple[Claim, ...]] = (
     Claim(
         "Table 1",
@@ -35,32 +49,13 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             spread, "bandwidth", BANDWIDTH, ("Tahoe", "Reno", "Newreno", "Sack1", "Vegas")
         ),
     ),
-    Claim(
-        "Table 4",
-        "NewrenoASYM is the best against bandwidth.",
-        ("bandwidth",),
-        partial(leads, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
-        partial(table_text, "bandwidth", BANDWIDTH),
-        tolerance="within 0.1 % of the most at every value, and no other source",
-        grade=partial(lead_margin, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
-    ),
-    Claim(
-        "Table 4",
-        "Vegas is the best against delay.",
-        ("delay",),
-        partial(leads, {"Vegas"}, "delay", DELAY),
-        partial(table_text, "delay", DELAY),
-        tolerance="within 0.1 % of the most at every value, and no other source",
-        grade=partial(lead_margin, {"Vegas"}, "delay", DELAY),
-    ),
-    Claim(
-        "Table 4",
+    best("NewrenoASYM is the best against bandwidth.", {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
+    best("Vegas is the best against delay.", {"Vegas"}, "delay", DELAY),
+    best(
         "Sack1, Fack and NewrenoASYM are the best against rate (with NewReno, as Table 3 has it).",
-        ("rate",),
-        partial(leads, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
-        partial(table_text, "rate", RATE),
-        tolerance="within 0.1 % of the most at every value, and no other source",
-        grade=partial(lead_margin, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
+        {"Newreno", "NewrenoAsym", "Sack1", "Fack"},
+        "rate",
+        RATE,
     ),
     Claim(
         "Table 4",

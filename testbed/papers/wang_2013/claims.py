@@ -20,6 +20,7 @@ from narrows.testbed.papers.wang_2013.measures import (
     SETTLED,
     THROUGHPUT,
     TRANSFER,
+    Point,
     app_first_vegas_last,
     beside_bic,
     beside_margin,
@@ -40,6 +41,25 @@ from narrows.testbed.papers.wang_2013.measures import (
     shares,
     transfer_margin,
 )
+
+DELAY_BASED: Final = {"vegas", "veno"}
+
+
+def fastest_or_slowest(text: str, variants: set[str], path: Point, *, last: bool = False) -> Claim:
+    """Variants have the highest or, with `last`, the lowest throughput over a path."""
+    return Claim(
+        "section 5.1",
+        text,
+        ("dynamic",),
+        lambda finished: extreme(variants, THROUGHPUT, "dynamic", finished, last=last, **path),
+        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **path),
+        tolerance="means compared",
+        grade=lambda finished: lead(
+            compared(THROUGHPUT, "dynamic", finished, **path), variants, last=last
+        ),
+        needs=("length",),
+    )
+
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     Claim(
@@ -170,54 +190,10 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             5 - finished.value(RISE, "dynamic", tcp="app-tcp", **FAR).mean, "s"
         ),
     ),
-    Claim(
-        "section 5.1",
-        "Over 139 ms AppTCP is the fastest.",
-        ("dynamic",),
-        lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **FAR),
-        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
-        tolerance="means compared",
-        grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **FAR), {"app-tcp"}),
-        needs=("length",),
-    ),
-    Claim(
-        "section 5.1",
-        "Over 139 ms Vegas and Veno are the slowest.",
-        ("dynamic",),
-        lambda finished: extreme(
-            {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **FAR
-        ),
-        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
-        tolerance="means compared",
-        grade=lambda finished: lead(
-            compared(THROUGHPUT, "dynamic", finished, **FAR), {"vegas", "veno"}, last=True
-        ),
-        needs=("length",),
-    ),
-    Claim(
-        "section 5.1",
-        "Over 20 ms AppTCP is the fastest.",
-        ("dynamic",),
-        lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **NEAR),
-        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
-        tolerance="means compared",
-        grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **NEAR), {"app-tcp"}),
-        needs=("length",),
-    ),
-    Claim(
-        "section 5.1",
-        "Over 20 ms Vegas and Veno are the slowest.",
-        ("dynamic",),
-        lambda finished: extreme(
-            {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **NEAR
-        ),
-        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
-        tolerance="means compared",
-        grade=lambda finished: lead(
-            compared(THROUGHPUT, "dynamic", finished, **NEAR), {"vegas", "veno"}, last=True
-        ),
-        needs=("length",),
-    ),
+    fastest_or_slowest("Over 139 ms AppTCP is the fastest.", {"app-tcp"}, FAR),
+    fastest_or_slowest("Over 139 ms Vegas and Veno are the slowest.", DELAY_BASED, FAR, last=True),
+    fastest_or_slowest("Over 20 ms AppTCP is the fastest.", {"app-tcp"}, NEAR),
+    fastest_or_slowest("Over 20 ms Vegas and Veno are the slowest.", DELAY_BASED, NEAR, last=True),
     Claim(
         "section 5.1",
         "Westwood is much slower over 20 ms than over 139 ms.",
