@@ -5,27 +5,35 @@ would: the packets that TCP passed to the access link, and those that the link d
 are those that the host built or received: all headers, and the stamp in the payload. The zeros of
 simulated bulk data after them are omitted. As with a snapshot length, the captured length of a
 packet counts the bytes in the file, and the original length those on the wire.
+
+dpkt writes the section, the interface and all options. A packet's block is ours: dpkt's sets the
+original length to the captured one, and takes 7 us where ours takes 1 us (100,000 packets of 78 B).
 """
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from narrows.analysis.export.base import Format
 from narrows.analysis.load import Run
 
-_SECTION: Final = 0x0A0D0D0A
-_INTERFACE: Final = 1
+if TYPE_CHECKING:
+    from dpkt.pcapng import PcapngOptionLE
+
 _PACKET: Final = 6
-_BYTE_ORDER: Final = 0x1A2B3C4D
-_ETHERNET: Final = 1
-_OPTION_END: Final = struct.pack("<HH", 0, 0)
-_NANOSECONDS: Final = 9
+_PACKET_HEAD: Final = struct.Struct("<7I")
+"""Type, length, interface, time (high, low), captured and original length."""
+_LENGTH: Final = struct.Struct("<I")
+_COMMENT, _APPLICATION, _INTERFACE_NAME, _RESOLUTION, _PACKET_FLAGS = 1, 4, 2, 9, 2
+"""Codes of options."""
+_NANOSECONDS: Final = bytes([9])
 """The exponent of the time resolution: 10^-9 s."""
+_DIRECTIONS: Final = {"received": 1, "sent": 2}
+"""A packet's flags."""
 _SOURCE, _DESTINATION = 14 + 12, 14 + 16
 """The offset of the addresses in an IPv4 packet, with the Ethernet header."""
 _PS_PER_NS: Final = 1000
@@ -34,21 +42,42 @@ _COLUMNS: Final = ("time_ps", "direction", "length_bytes", "bytes")
 
 def write(run: Run, path: Path) -> None:
     """Writes `<path>/<address>.pcapng` of each host; times are rounded down to nanoseconds."""
+    from dpkt.pcapng import DLT_EN10MB, InterfaceDescriptionBlockLE, SectionHeaderBlockLE
+
+    flags = {
+        direction: b"".join(map(bytes, _options((_PACKET_FLAGS, _LENGTH.pack(flag)))))
+        for direction, flag in _DIRECTIONS.items()
+    }
     path.mkdir(exist_ok=True)
     packets = run.table("capture").sort("host", "time_ps", maintain_order=True).collect()
     for rows in packets.partition_by("host", maintain_order=True):
         address = _address(rows)
+        about = _options(
+            (_COMMENT, f"{run.title}: {run.name}".encode()), (_APPLICATION, b"narrows")
+        )
+        name = _options((_INTERFACE_NAME, address.encode()), (_RESOLUTION, _NANOSECONDS))
         with (path / f"{address}.pcapng").open("wb") as file:
-            about = _option(1, f"{run.title}: {run.name}".encode()) + _option(4, b"narrows")
-            version = struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)
-            _block(file, _SECTION, version + about + _OPTION_END)
-            name = _option(2, address.encode()) + _option(9, bytes([_NANOSECONDS]))
-            _block(file, _INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0) + name + _OPTION_END)
+            file.write(bytes(SectionHeaderBlockLE(opts=about)))
+            interface = InterfaceDescriptionBlockLE(linktype=DLT_EN10MB, snaplen=0, opts=name)
+            file.write(bytes(interface))
             for time_ps, direction, length_bytes, data in rows.select(_COLUMNS).iter_rows():
-                time_ns = time_ps // _PS_PER_NS
-                times = (time_ns >> 32, time_ns & 0xFFFFFFFF)
-                body = struct.pack("<5I", 0, *times, len(data), length_bytes) + _padded(data)
-                _block(file, _PACKET, body + _FLAGS[direction])
+                file.write(_packet(time_ps // _PS_PER_NS, length_bytes, data, flags[direction]))
+
+
+def _options(*given: tuple[int, bytes]) -> list[PcapngOptionLE]:
+    """Options by code, and their end."""
+    from dpkt.pcapng import PcapngOptionLE
+
+    return [PcapngOptionLE(code=code, data=data) for code, data in given] + [PcapngOptionLE()]
+
+
+def _packet(time_ns: int, length_bytes: int, data: bytes, options: bytes) -> bytes:
+    """A packet's block."""
+    times = (time_ns >> 32, time_ns & 0xFFFFFFFF)
+    body = data + bytes(-len(data) % 4) + options
+    total = _PACKET_HEAD.size + len(body) + _LENGTH.size
+    head = _PACKET_HEAD.pack(_PACKET, total, 0, *times, len(data), length_bytes)
+    return head + body + _LENGTH.pack(total)
 
 
 def _address(rows: pl.DataFrame) -> str:
@@ -57,26 +86,6 @@ def _address(rows: pl.DataFrame) -> str:
     start = _SOURCE if direction == "sent" else _DESTINATION
     return ".".join(map(str, data[start : start + 4]))
 
-
-def _block(file: BinaryIO, kind: int, body: bytes) -> None:
-    length = struct.pack("<I", 12 + len(body))
-    file.write(struct.pack("<I", kind) + length + body + length)
-
-
-def _option(code: int, value: bytes) -> bytes:
-    return struct.pack("<HH", code, len(value)) + _padded(value)
-
-
-def _padded(data: bytes) -> bytes:
-    """Pads to a multiple of 4 bytes."""
-    return data + bytes(-len(data) % 4)
-
-
-_FLAGS: Final = {
-    direction: _option(2, struct.pack("<I", flag)) + _OPTION_END
-    for direction, flag in (("received", 1), ("sent", 2))
-}
-"""The options of a packet: its direction."""
 
 FORMAT = Format(
     name="pcapng",
