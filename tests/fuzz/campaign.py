@@ -23,7 +23,7 @@ import grpc
 from finsy.proto import gnmi, p4r
 from google.protobuf.message import DecodeError
 
-from narrows.switch.server.gnmi.leaves import LEAVES, place
+from narrows.switch.server.gnmi.leaves import LEAVES, at_port
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.testbed import engine
@@ -135,7 +135,7 @@ def openconfig() -> Iterator[tuple[str, Case]]:
     )
     service, context = GnmiService(switch), Context()
     paths = [
-        gnmi.Path(elem=[gnmi.PathElem(name=n, key=dict(k)) for n, k in place(leaf.path, 2)])
+        gnmi.Path(elem=[gnmi.PathElem(name=n, key=dict(k)) for n, k in at_port(leaf.path, 2)])
         for leaf in LEAVES
     ]
     gets = [gnmi.GetRequest(path=[one], encoding=gnmi.PROTO).SerializeToString() for one in paths]

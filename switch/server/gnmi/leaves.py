@@ -141,7 +141,7 @@ def show(path: tuple[Elem, ...], port: int | None = None) -> str:
     return text if port is None else text.replace(PORT, str(port))
 
 
-def place(path: tuple[Elem, ...], port: int) -> tuple[Elem, ...]:
+def at_port(path: tuple[Elem, ...], port: int) -> tuple[Elem, ...]:
     """The path of a leaf at one port."""
     return tuple(
         (name, tuple((key, str(port) if value == PORT else value) for key, value in keys))

@@ -19,7 +19,7 @@ from narrows.switch.server.gnmi.leaves import (
     Leaf,
     TrafficManager,
     Value,
-    place,
+    at_port,
     show,
 )
 from narrows.switch.server.target import PortState
@@ -144,7 +144,7 @@ class Tree:
         found = []
         for port in sorted(ports):
             for leaf, _ in leaves:
-                path = place(leaf.path, port)
+                path = at_port(leaf.path, port)
                 depth = match(path, wanted)
                 if depth is not None:
                     found.append(Found(leaf, port, path, depth))

@@ -49,17 +49,17 @@ class Digests:
         if message.digest_id not in self._by_id:
             raise TargetError("not-found", f"digest {message.digest_id:#x} is not in the P4Info")
         digest = self._by_id[message.digest_id]
-        before, place = self._asked.get(digest.id), f"digest '{digest.name}'"
+        before, label = self._asked.get(digest.id), f"digest '{digest.name}'"
         if kind == p4r.Update.INSERT and before:
-            raise TargetError("already-exists", f"{place}: is already enabled")
+            raise TargetError("already-exists", f"{label}: is already enabled")
         if kind != p4r.Update.INSERT and not before:
-            raise TargetError("not-found", f"{place}: is not enabled")
+            raise TargetError("not-found", f"{label}: is not enabled")
         if kind == p4r.Update.DELETE:
             del self._asked[digest.id]
         else:
             config = message.config
             if config.max_timeout_ns < 0 or config.max_list_size < 0 or config.ack_timeout_ns < 0:
-                raise invalid(f"{place}: expected times and sizes of at least 0")
+                raise invalid(f"{label}: expected times and sizes of at least 0")
             self._asked[digest.id] = Collection(digest, config)
 
         def undo() -> None:

@@ -12,7 +12,7 @@ from finsy.proto import gnmi, gnmi_grpc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from narrows.switch.server.gnmi.leaves import LEAVES, place
+from narrows.switch.server.gnmi.leaves import LEAVES, at_port
 from narrows.testbed import engine
 from tests.support.fake_traffic import served
 
@@ -30,7 +30,7 @@ KEYS = st.dictionaries(
 PATHS = st.builds(
     lambda elems: gnmi.Path(elem=[gnmi.PathElem(name=name, key=keys) for name, keys in elems]),
     st.lists(st.tuples(NAMES, KEYS), max_size=9)
-    | st.sampled_from([[(n, dict(k)) for n, k in place(leaf.path, 2)] for leaf in LEAVES]),
+    | st.sampled_from([[(n, dict(k)) for n, k in at_port(leaf.path, 2)] for leaf in LEAVES]),
 )
 
 

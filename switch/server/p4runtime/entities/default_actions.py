@@ -24,15 +24,15 @@ class DefaultActions:
 
     def write(self, kind: int, table: Table, message: p4r.TableEntry) -> Undo:
         """Applies an update; returns a function that undoes it."""
-        place = f"table '{table.name}': the default action"
+        label = f"table '{table.name}': the default action"
         if kind != p4r.Update.MODIFY:
-            raise invalid(f"{place} supports only MODIFY")
+            raise invalid(f"{label} supports only MODIFY")
         if message.match or message.priority:
-            raise invalid(f"{place} has neither matches nor a priority")
+            raise invalid(f"{label} has neither matches nor a priority")
         if table.const_default:
-            raise TargetError("permission-denied", f"{place} is constant")
+            raise TargetError("permission-denied", f"{label} is constant")
         if message.HasField("meter_config"):
-            raise TargetError("unimplemented", f"{place}: its direct meter")
+            raise TargetError("unimplemented", f"{label}: its direct meter")
         check_extras(table, message)
         before, was_set = self.target.default_action(table.name), table.id in self.changed
         count = self.target.default_count(table.name) if table.has_counter else (0, 0)
@@ -42,7 +42,7 @@ class DefaultActions:
         else:
             self._set(table, None)
         if message.HasField("counter_data"):
-            parts = count_parts(message.counter_data, place)
+            parts = count_parts(message.counter_data, label)
             self.target.set_default_count(table.name, *parts)
 
         def undo() -> None:
@@ -77,21 +77,21 @@ def plain_action(
     schema: Schema, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
 ) -> Choice:
     """`action` and `params` of an entry in a table without action profile. Raises `TargetError`."""
-    place, kind = f"table '{table.name}'", message.action.WhichOneof("type")
+    label, kind = f"table '{table.name}'", message.action.WhichOneof("type")
     if kind != "action":
         what = "expected an action" + ("" if table.profile else ", since it has no action profile")
-        raise invalid(f"{place}: '{kind}': {what}")
-    return read_action(schema, message.action.action, allowed, place)
+        raise invalid(f"{label}: '{kind}': {what}")
+    return read_action(schema, message.action.action, allowed, label)
 
 
 def check_extras(table: Table, message: p4r.TableEntry) -> None:
     """Checks an entry's counter and meter against its table. Raises `TargetError`."""
-    place = f"table '{table.name}'"
+    label = f"table '{table.name}'"
     if message.HasField("counter_data"):
         if not table.has_counter:
-            raise invalid(f"{place} has no direct counter")
-        count_parts(message.counter_data, place)
+            raise invalid(f"{label} has no direct counter")
+        count_parts(message.counter_data, label)
     if message.HasField("meter_config"):
         if not table.has_meter:
-            raise invalid(f"{place} has no direct meter")
-        meter_parts(message.meter_config, table.meter_kind, place)
+            raise invalid(f"{label} has no direct meter")
+        meter_parts(message.meter_config, table.meter_kind, label)

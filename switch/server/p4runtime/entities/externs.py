@@ -110,8 +110,8 @@ class Externs:
         return undo
 
     def _configure(self, array: Array, index: int, config: p4r.MeterConfig | None) -> None:
-        place = f"meter '{array.name}'"
-        parts = meter_parts(config, array.kind, place) if config is not None else None
+        label = f"meter '{array.name}'"
+        parts = meter_parts(config, array.kind, label) if config is not None else None
         self.target.configure_meter(array.name, index, parts)
         put(self._meters, (array.id, index), config)
 
@@ -128,13 +128,13 @@ class Externs:
     def write_register(self, kind: int, message: p4r.RegisterEntry) -> Undo:
         """Sets one cell or all."""
         array = one_of(self.schema.registers, message.register_id, "register")
-        place = f"register '{array.name}'"
-        only_modify(kind, place)
+        label = f"register '{array.name}'"
+        only_modify(kind, label)
         first, count = span(array, message.HasField("index"), message.index.index, "register")
         data = message.data.WhichOneof("data")
         if data != "bitstring":
-            raise invalid(f"{place}: data of kind {data}: expected bitstring")
-        value = hex(decode(message.data.bitstring, array.width, place))
+            raise invalid(f"{label}: data of kind {data}: expected bitstring")
+        value = hex(decode(message.data.bitstring, array.width, label))
         before = self.target.read_registers(array.name, first, count)
         for index in range(first, first + count):
             self.target.write_register(array.name, index, value)
@@ -190,9 +190,9 @@ class Externs:
 
 def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[Match | None]]:
     """The target's members. A field that is not exact may be absent."""
-    place = f"value set '{value_set.name}'"
+    label = f"value set '{value_set.name}'"
     if value_set.size and len(message.members) > value_set.size:
-        what = f"{place}: {len(message.members)} members: expected at most {value_set.size}"
+        what = f"{label}: {len(message.members)} members: expected at most {value_set.size}"
         raise TargetError("resource-exhausted", what)
     found = []
     fields = {field.id: field for field in value_set.fields}
@@ -200,14 +200,14 @@ def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[Match | N
         parts: dict[int, Match] = {}
         for part in member.match:
             if part.field_id not in fields:
-                raise invalid(f"{place}: field {part.field_id} is not in the P4Info")
+                raise invalid(f"{label}: field {part.field_id} is not in the P4Info")
             field = fields[part.field_id]
             if field.id in parts:
-                raise invalid(f"{place}, field '{field.name}': is repeated")
+                raise invalid(f"{label}, field '{field.name}': is repeated")
             parts[field.id] = read_match(part, field)
         for field in value_set.fields:
             if field.kind == "exact" and field.id not in parts:
-                raise invalid(f"{place}, field '{field.name}': is missing")
+                raise invalid(f"{label}, field '{field.name}': is missing")
         found.append([parts.get(field.id) for field in value_set.fields])
     return found
 

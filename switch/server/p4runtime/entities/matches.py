@@ -12,9 +12,9 @@ from narrows.switch.server.target import invalid
 
 def read_match(part: p4r.FieldMatch, field: Field) -> Match:
     """The target's match. Raises for values that are not canonical in P4Runtime."""
-    kind, place = part.WhichOneof("field_match_type"), field.place
+    kind, label = part.WhichOneof("field_match_type"), field.label
     if kind != field.kind:
-        raise invalid(f"{place}: a match of kind {kind}: expected {field.kind}")
+        raise invalid(f"{label}: a match of kind {kind}: expected {field.kind}")
     match field.kind:
         case "exact":
             return {"exact": hex(field.decode(part.exact.value))}
@@ -24,24 +24,24 @@ def read_match(part: p4r.FieldMatch, field: Field) -> Match:
             value, length = field.decode(part.lpm.value), part.lpm.prefix_len
             if not 0 < length <= field.width:
                 expected = f"expected 1 to {field.width}; omit the field to match any value"
-                raise invalid(f"{place}: prefix length {length}: {expected}")
+                raise invalid(f"{label}: prefix length {length}: {expected}")
             if value & ones(field.width - length):
-                raise invalid(f"{place}: {value:#x} has bits set beyond its prefix of {length}")
+                raise invalid(f"{label}: {value:#x} has bits set beyond its prefix of {length}")
             return {"lpm": [hex(value), length]}
         case "ternary":
             value, mask = field.decode(part.ternary.value), field.decode(part.ternary.mask)
             if mask == 0:
-                raise invalid(f"{place}: mask 0: omit the field to match any value")
+                raise invalid(f"{label}: mask 0: omit the field to match any value")
             if value & ~mask:
-                raise invalid(f"{place}: {value:#x} has bits set outside its mask {mask:#x}")
+                raise invalid(f"{label}: {value:#x} has bits set outside its mask {mask:#x}")
             return {"ternary": [hex(value), hex(mask)]}
         case "range":
             low, high = field.decode(part.range.low), field.decode(part.range.high)
             if low > high:
-                raise invalid(f"{place}: the range {low:#x} to {high:#x} is empty")
+                raise invalid(f"{label}: the range {low:#x} to {high:#x} is empty")
             if (low, high) == (0, ones(field.width)):
                 raise invalid(
-                    f"{place}: the range covers all values: omit the field to match any value"
+                    f"{label}: the range covers all values: omit the field to match any value"
                 )
             return {"range": [hex(low), hex(high)]}
 

@@ -65,12 +65,12 @@ class Profiles:
     def write_member(self, kind: int, message: p4r.ActionProfileMember) -> Undo:
         """Applies an update; returns a function that undoes it."""
         profile = self.profile(message.action_profile_id)
-        place = f"action profile '{profile.name}', member {message.member_id}"
+        label = f"action profile '{profile.name}', member {message.member_id}"
         key = (profile.id, message.member_id)
         own: ProfileKey = {"profile": profile.name, "id": message.member_id}
         given: ProfileMember | None = None
         if kind != p4r.Update.DELETE:
-            given = {**own, **read_action(self.schema, message.action, profile.actions, place)}
+            given = {**own, **read_action(self.schema, message.action, profile.actions, label)}
         operation, before = OPERATIONS[kind], self._members.get(key)
         self.target.write_profile(operation, "member", given or own)
         put(self._members, key, given)
@@ -84,16 +84,16 @@ class Profiles:
     def write_group(self, kind: int, message: p4r.ActionProfileGroup) -> Undo:
         """Applies an update; returns a function that undoes it."""
         profile = self.profile(message.action_profile_id)
-        place = f"action profile '{profile.name}', group {message.group_id}"
-        check_selector(profile, place)
+        label = f"action profile '{profile.name}', group {message.group_id}"
+        check_selector(profile, label)
         key = (profile.id, message.group_id)
         own: ProfileKey = {"profile": profile.name, "id": message.group_id}
         given: ProfileGroup | None = None
         if kind != p4r.Update.DELETE:
-            check_weights(message.members, place)
+            check_weights(message.members, label)
             members = [[member.member_id, member.weight] for member in message.members]
             given = {**own, "members": members}
-            check_size(profile, message, place)
+            check_size(profile, message, label)
         operation, before = OPERATIONS[kind], self._groups.get(key)
         self.target.write_profile(operation, "group", given or own)
         put(self._groups, key, None if given is None else Group(given, message))
@@ -125,15 +125,15 @@ class Profiles:
 
     # Action sets
 
-    def create_set(self, profile: Profile, given: p4r.ActionProfileActionSet, place: str) -> Choice:
+    def create_set(self, profile: Profile, given: p4r.ActionProfileActionSet, label: str) -> Choice:
         """Creates a group from an entry's action set; returns the entry's `action` and `params`."""
-        check_selector(profile, place)
+        check_selector(profile, label)
         if not given.action_profile_actions:
-            raise invalid(f"{place}: the action set is empty")
-        check_weights(given.action_profile_actions, place)
+            raise invalid(f"{label}: the action set is empty")
+        check_weights(given.action_profile_actions, label)
         members = list[ProfileMember]()
         for wanted in given.action_profile_actions:
-            action = read_action(self.schema, wanted.action, profile.actions, place)
+            action = read_action(self.schema, wanted.action, profile.actions, label)
             members.append({"profile": profile.name, "id": self._next, **action})
             self._next += 1
         weights = [wanted.weight for wanted in given.action_profile_actions]
@@ -172,29 +172,29 @@ class Profiles:
                 self.target.write_profile("delete", "member", one)
 
 
-def check_selector(profile: Profile, place: str) -> None:
+def check_selector(profile: Profile, label: str) -> None:
     """Raises for a profile without a selector, which groups and action sets need."""
     if not profile.with_selector:
         raise invalid(
-            f"{place}: action profile '{profile.name}' has no selector, so it cannot have groups"
+            f"{label}: action profile '{profile.name}' has no selector, so it cannot have groups"
         )
 
 
-def check_weights(members: Any, place: str) -> None:
+def check_weights(members: Any, label: str) -> None:
     """Raises unless every weight is above zero."""
     for member in members:
         if member.weight <= 0:
-            raise invalid(f"{place}: weight {member.weight}: expected one above zero")
+            raise invalid(f"{label}: weight {member.weight}: expected one above zero")
 
 
-def check_size(profile: Profile, group: p4r.ActionProfileGroup, place: str) -> None:
+def check_size(profile: Profile, group: p4r.ActionProfileGroup, label: str) -> None:
     """Raises if a group exceeds its own max_size."""
     if group.max_size < 0:
-        raise invalid(f"{place}: max_size is negative")
+        raise invalid(f"{label}: max_size is negative")
     if profile.by_members:
         size, what = len(group.members), "members"
     else:
         size, what = sum(member.weight for member in group.members), "weights"
     if group.max_size and size > group.max_size:
-        message = f"{place}: {what} of {size} exceed its max_size of {group.max_size}"
+        message = f"{label}: {what} of {size} exceed its max_size of {group.max_size}"
         raise TargetError("resource-exhausted", message)

@@ -33,22 +33,22 @@ class Replication:
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 group = message.multicast_group_entry
-                number, place = group.multicast_group_id, "multicast group"
-                check(kind, number, number in self._groups, f"{place} {number}")
-                replicas(group.replicas, f"{place} {number}")
+                number, label = group.multicast_group_id, "multicast group"
+                check(kind, number, number in self._groups, f"{label} {number}")
+                replicas(group.replicas, f"{label} {number}")
                 old_group = self._groups.get(number)
                 self._check_room(len(group.replicas))
                 self._set_group(number, None if kind == p4r.Update.DELETE else group)
                 return lambda: self._set_group(number, old_group)
             case "clone_session_entry":
                 session = message.clone_session_entry
-                number, place = session.session_id, "clone session"
-                check(kind, number, number in self._sessions, f"{place} {number}")
-                replicas(session.replicas, f"{place} {number}")
+                number, label = session.session_id, "clone session"
+                check(kind, number, number in self._sessions, f"{label} {number}")
+                replicas(session.replicas, f"{label} {number}")
                 if session.class_of_service:
-                    raise TargetError("unimplemented", f"{place} {number}: class_of_service")
+                    raise TargetError("unimplemented", f"{label} {number}: class_of_service")
                 if session.packet_length_bytes < 0:
-                    raise invalid(f"{place} {number}: packet_length_bytes is negative")
+                    raise invalid(f"{label} {number}: packet_length_bytes is negative")
                 self._check_room(len(session.replicas))
                 old_session = self._sessions.get(number)
                 self._set_session(number, None if kind == p4r.Update.DELETE else session)
@@ -65,8 +65,8 @@ class Replication:
             raise TargetError("resource-exhausted", f"{more} replicas: {what}")
 
     def _set_group(self, number: int, group: p4r.MulticastGroupEntry | None) -> None:
-        place = f"multicast group {number}"
-        shown = replicas(group.replicas, place) if group is not None else []
+        label = f"multicast group {number}"
+        shown = replicas(group.replicas, label) if group is not None else []
         self.target.set_multicast_group(number, shown)
         before = self._groups.get(number)
         self._replicas += len(shown) - (len(before.replicas) if before else 0)
@@ -76,8 +76,8 @@ class Replication:
             self._groups[number] = group
 
     def _set_session(self, number: int, session: p4r.CloneSessionEntry | None) -> None:
-        place = f"clone session {number}"
-        shown = replicas(session.replicas, place) if session is not None else []
+        label = f"clone session {number}"
+        shown = replicas(session.replicas, label) if session is not None else []
         length = session.packet_length_bytes if session is not None else 0
         self.target.set_clone_session(
             {"id": number, "replicas": shown, "truncate_bytes": length or None}
@@ -106,20 +106,20 @@ class Replication:
                     yield p4r.Entity(packet_replication_engine_entry=shown)
 
 
-def check(kind: int, number: int, known: bool, place: str) -> None:
+def check(kind: int, number: int, known: bool, label: str) -> None:
     """Raises unless the object is new for INSERT, or exists for MODIFY and DELETE."""
     if number == 0:
-        raise invalid(f"{place}: expected a number above zero")
+        raise invalid(f"{label}: expected a number above zero")
     if kind == p4r.Update.INSERT and known:
-        raise TargetError("already-exists", f"{place}: already exists")
+        raise TargetError("already-exists", f"{label}: already exists")
     if kind != p4r.Update.INSERT and not known:
-        raise TargetError("not-found", f"{place}: does not exist")
+        raise TargetError("not-found", f"{label}: does not exist")
 
 
-def replicas(given: Collection[p4r.Replica], place: str) -> list[Replica]:
+def replicas(given: Collection[p4r.Replica], label: str) -> list[Replica]:
     """The target's replicas. Raises if a pair of port and instance is repeated."""
     if len(given) > budgets.REPLICAS_OF_A_GROUP:
-        message = f"{place}: {len(given)} replicas: expected at most {budgets.REPLICAS_OF_A_GROUP}"
+        message = f"{label}: {len(given)} replicas: expected at most {budgets.REPLICAS_OF_A_GROUP}"
         raise TargetError("resource-exhausted", message)
     found, pairs = list[Replica](), set[tuple[int, int]]()
     for replica in given:
@@ -127,13 +127,13 @@ def replicas(given: Collection[p4r.Replica], place: str) -> list[Replica]:
         port = int.from_bytes(replica.port, "big") if by_bytes else replica.egress_port
         if port > PORT_MAX:
             shown = short(hex(port))
-            raise invalid(f"{place}: port {shown}: expected at most {PORT_MAX}")
+            raise invalid(f"{label}: port {shown}: expected at most {PORT_MAX}")
         if replica.instance > 0xFFFF:
-            message = f"{place}: instance {replica.instance}: expected at most 65535"
+            message = f"{label}: instance {replica.instance}: expected at most 65535"
             raise TargetError("out-of-range", message)
         pair = (port, replica.instance)
         if pair in pairs:
-            raise invalid(f"{place}: port {port} with instance {replica.instance} is repeated")
+            raise invalid(f"{label}: port {port} with instance {replica.instance} is repeated")
         pairs.add(pair)
         found.append({"port": port, "rid": replica.instance})
     return found

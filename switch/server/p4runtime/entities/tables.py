@@ -164,22 +164,22 @@ class Tables:
             one_shot = self.profiles.set_of(entry) is not None
             self._one_shot.setdefault(table.id, {})[key] = one_shot
 
-    def _check_choice(self, table: Table, key: Key, one_shot: bool, place: str) -> None:
+    def _check_choice(self, table: Table, key: Key, one_shot: bool, label: str) -> None:
         others = self._one_shot.get(table.id, {})
         other = next((other for known, other in others.items() if known != key), one_shot)
         if other != one_shot:
             have = "action sets" if other else "members or groups"
-            raise invalid(f"{place}: expected {have}, as in its other entries")
+            raise invalid(f"{label}: expected {have}, as in its other entries")
 
     def _choice(self, table: Table, key: Key, message: p4r.TableEntry) -> Choice:
         """`action` and `params` of an entry."""
-        place = f"table '{table.name}'"
+        label = f"table '{table.name}'"
         kind = message.action.WhichOneof("type")
         if kind is None:
-            raise invalid(f"{place}: the action is missing")
+            raise invalid(f"{label}: the action is missing")
         if not table.profile:
             return plain_action(self.schema, table, message, table.actions)
-        self._check_choice(table, key, kind == "action_profile_action_set", place)
+        self._check_choice(table, key, kind == "action_profile_action_set", label)
         match kind:
             case "action_profile_member_id":
                 params = {"id": hex(message.action.action_profile_member_id)}
@@ -190,10 +190,10 @@ class Tables:
             case "action_profile_action_set":
                 profile = self.profiles.profile(table.profile)
                 given = message.action.action_profile_action_set
-                return self.profiles.create_set(profile, given, place)
+                return self.profiles.create_set(profile, given, label)
             case _:
                 what = "a member or group of its action profile, or an action set"
-                raise invalid(f"{place}: expected {what}")
+                raise invalid(f"{label}: expected {what}")
 
     # An entry's other parts: counter, meter, metadata, idle time-out.
 
@@ -243,8 +243,8 @@ class Tables:
         self, table: Table, entry: TableEntry, key: Key, config: p4r.MeterConfig | None
     ) -> None:
         """Sets an entry's direct meter; None makes every packet green."""
-        place = f"table '{table.name}'"
-        parts = meter_parts(config, table.meter_kind, place) if config is not None else None
+        label = f"table '{table.name}'"
+        parts = meter_parts(config, table.meter_kind, label) if config is not None else None
         self.target.configure_entry_meter(entry, parts)
         put(self.meters, key, config)
 
@@ -252,23 +252,23 @@ class Tables:
 
     def key(self, table: Table, message: p4r.TableEntry) -> tuple[TableEntry, Key]:
         """The target's entry without its action, and its identity."""
-        place = f"table '{table.name}'"
+        label = f"table '{table.name}'"
         matches: dict[str, Match] = {}
         for part in message.match:
             if part.field_id not in table.fields:
-                raise invalid(f"{place}: match field {part.field_id} is not in the P4Info")
+                raise invalid(f"{label}: match field {part.field_id} is not in the P4Info")
             field = table.fields[part.field_id]
             if field.name in matches:
-                raise invalid(f"{place}: field '{field.name}' is repeated")
+                raise invalid(f"{label}: field '{field.name}' is repeated")
             matches[field.name] = read_match(part, field)
         for field in table.fields.values():
             if field.kind == "exact" and field.name not in matches:
-                raise invalid(f"{place}: field '{field.name}' is missing")
+                raise invalid(f"{label}: field '{field.name}' is missing")
         if table.by_priority and message.priority <= 0:
-            raise invalid(f"{place}: priority {message.priority}: expected one above zero")
+            raise invalid(f"{label}: priority {message.priority}: expected one above zero")
         if not table.by_priority and message.priority:
             raise invalid(
-                f"{place}: priority {message.priority}: expected none, since its entries have no "
+                f"{label}: priority {message.priority}: expected none, since its entries have no "
                 "priority"
             )
         entry: TableEntry = {

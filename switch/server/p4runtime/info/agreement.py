@@ -103,23 +103,23 @@ def check(schema: Schema, program: Mapping[str, Any]) -> None:
 
 def check_table(table: Table, tables: Mapping[str, Any], in_program: ProgramWidths) -> None:
     """Compares a table's key, field by field."""
-    place = f"table '{table.name}'"
+    label = f"table '{table.name}'"
     if table.name not in tables:
-        raise wrong(f"{place} is not in the JSON")
+        raise wrong(f"{label} is not in the JSON")
     key = tables[table.name]["key"]
     if len(key) != len(table.fields):
-        raise wrong(f"{place} has {len(table.fields)} match fields, but {len(key)} in the JSON")
+        raise wrong(f"{label} has {len(table.fields)} match fields, but {len(key)} in the JSON")
     for field, part in zip(table.fields.values(), key, strict=True):
         name = key_name(part)
         if name != field.name:
-            raise wrong(f"{place}: field '{field.name}' is '{name}' in the JSON")
+            raise wrong(f"{label}: field '{field.name}' is '{name}' in the JSON")
         kind = "exact" if part["match_type"] == "valid" else part["match_type"]
         # p4c writes an optional field as ternary if the table has other ternary fields.
         if kind != field.kind and (kind, field.kind) != ("ternary", "optional"):
-            raise wrong(f"{place}, field '{name}': {field.kind}, but {kind} in the JSON")
+            raise wrong(f"{label}, field '{name}': {field.kind}, but {kind} in the JSON")
         width = in_program.field(table.name, name)
         if width is not None and width != field.width:
-            raise wrong(f"{place}, field '{name}': {field.width} bits, but {width} in the JSON")
+            raise wrong(f"{label}, field '{name}': {field.width} bits, but {width} in the JSON")
 
 
 def check_array(kind: str, array: Array, declared: Iterable[Mapping[str, Any]]) -> None:

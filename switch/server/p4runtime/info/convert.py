@@ -5,13 +5,13 @@ from __future__ import annotations
 from narrows.switch.server.target import TargetError
 
 
-def decode(data: bytes, width: int, place: str) -> int:
+def decode(data: bytes, width: int, label: str) -> int:
     """Decodes a byte string, padded or not. Raises if it exceeds `width` bits."""
     if not data:
-        raise TargetError("invalid-argument", f"{place}: the value is empty")
+        raise TargetError("invalid-argument", f"{label}: the value is empty")
     value = int.from_bytes(data, "big")
     if value.bit_length() > width:
-        raise TargetError("out-of-range", f"{place}: {value:#x} has more than {width} bits")
+        raise TargetError("out-of-range", f"{label}: {value:#x} has more than {width} bits")
     return value
 
 

@@ -25,21 +25,21 @@ MATCH_KINDS: dict[int, MatchKind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A field, parameter or metadata. `names` translates strings of controllers; `place` names it
+    """A field, parameter or metadata. `names` translates strings of controllers; `label` names it
     in errors.
     """
 
     id: int
     name: str
     width: int
-    place: str
+    label: str
     names: Names | None = None
 
     def decode(self, data: bytes) -> int:
         """Decodes a controller's bytes. Raises if the number exceeds `width` bits."""
         if self.names is not None:
-            return self.names.number(data, self.width, self.place)
-        return decode(data, self.width, self.place)
+            return self.names.number(data, self.width, self.label)
+        return decode(data, self.width, self.label)
 
     def encode(self, value: int) -> bytes:
         """Encodes a number for a controller."""
@@ -241,26 +241,26 @@ class Schema:
             return None
         return self._names.setdefault(type_name, Names(type_name))
 
-    def _width(self, place: str, declared: Declared, in_program: int | None) -> int:
+    def _width(self, label: str, declared: Declared, in_program: int | None) -> int:
         """The width of a value in the program; the P4Info has it unless the type is translated."""
         new_type = self._info.type_info.new_types.get(declared.type_name.name)
         translated = new_type is not None and new_type.HasField("translated_type")
         width = in_program if translated and in_program else declared.bitwidth
         if width <= 0:
-            raise wrong(f"{place}: {width} bits")
+            raise wrong(f"{label}: {width} bits")
         return width
 
-    def _field(self, field: p4i.MatchField, place: str, in_program: int | None) -> Field:
+    def _field(self, field: p4i.MatchField, label: str, in_program: int | None) -> Field:
         kind = MATCH_KINDS.get(field.match_type)
-        place = f"{place}, field '{field.name}'"
+        label = f"{label}, field '{field.name}'"
         if kind is None:
             what = field.other_match_type or f"number {field.match_type}"
-            raise TargetError("unimplemented", f"{place}: match type {what}")
+            raise TargetError("unimplemented", f"{label}: match type {what}")
         names = self._names_of(field.type_name.name)
         if names is not None and kind not in ("exact", "optional"):
-            raise wrong(f"{place}: {kind}: expected exact or optional for strings")
-        width = self._width(place, field, in_program)
-        return Field(id=field.id, name=field.name, width=width, place=place, names=names, kind=kind)
+            raise wrong(f"{label}: {kind}: expected exact or optional for strings")
+        width = self._width(label, field, in_program)
+        return Field(id=field.id, name=field.name, width=width, label=label, names=names, kind=kind)
 
     # Objects
 
@@ -268,11 +268,11 @@ class Schema:
         name = action.preamble.name
         params = {}
         for param in action.params:
-            place = f"action '{name}', parameter '{param.name}'"
-            width = self._width(place, param, self._widths.param(name, param.name))
+            label = f"action '{name}', parameter '{param.name}'"
+            width = self._width(label, param, self._widths.param(name, param.name))
             names = self._names_of(param.type_name.name)
             params[param.id] = Value(
-                id=param.id, name=param.name, width=width, place=place, names=names
+                id=param.id, name=param.name, width=width, label=label, names=names
             )
         return Action(action.preamble.id, name, params)
 
@@ -375,12 +375,12 @@ class Schema:
     def _packet_field(
         self, header: str, field: p4i.ControllerPacketMetadata.Metadata, in_program: int | None
     ) -> PacketField:
-        place = f"{header.replace('_', '-')}: metadata '{field.name}'"
+        label = f"{header.replace('_', '-')}: metadata '{field.name}'"
         return PacketField(
             id=field.id,
             name=field.name,
-            width=self._width(place, field, in_program),
-            place=place,
+            width=self._width(label, field, in_program),
+            label=label,
             names=self._names_of(field.type_name.name),
             padding=any("@padding" in text for text in field.annotations),
         )

@@ -18,20 +18,20 @@ class Names:
         self._names: dict[int, str] = {}
         self._next = 1
 
-    def number(self, data: bytes, width: int, place: str) -> int:
+    def number(self, data: bytes, width: int, label: str) -> int:
         """A string's number of at most `width` bits."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
             raise invalid(
-                f"{place}: {data[:40]!r}: expected UTF-8 for a string of {self.name}"
+                f"{label}: {data[:40]!r}: expected UTF-8 for a string of {self.name}"
             ) from None
         if text not in self._numbers:
-            number = self._number_for(text, width, place)
+            number = self._number_for(text, width, label)
             self._numbers[text], self._names[number] = number, text
         return self._numbers[text]
 
-    def _number_for(self, text: str, width: int, place: str) -> int:
+    def _number_for(self, text: str, width: int, label: str) -> int:
         if text == "" and 0 not in self._names:
             return 0
         # A long numeral is no number of `width` bits; Python reads no more than 4,300 digits.
@@ -42,7 +42,7 @@ class Names:
         while self._next in self._names:
             self._next += 1
         if self._next >= 1 << width:
-            message = f"{place}: {text[:40]!r}: all {1 << width} numbers of {self.name} are in use"
+            message = f"{label}: {text[:40]!r}: all {1 << width} numbers of {self.name} are in use"
             raise TargetError("resource-exhausted", message)
         return self._next
 
