@@ -9,7 +9,7 @@ import pytest
 
 from narrows import _engine
 from tests.interop.conftest import MakePair
-from tests.interop.port import Tcp
+from tests.interop.port import Direction, Tcp
 from tests.interop.stack import Ours, Pair, TcpInfo, Theirs
 
 PATHS = {
@@ -72,20 +72,25 @@ def test_sizes_around_segments_and_windows(make_pair: MakePair, size: int) -> No
         exchange(pair, ours, theirs, size, size)
 
 
-def test_with_sack_the_kernel_resends_little_beyond_the_losses(make_pair: MakePair) -> None:
-    pair = make_pair(delay_ms=5)
-    ours, theirs = pair.established(True)
+def drop_every_fortieth(direction: Direction) -> set[int]:
+    """Drops every fortieth frame if it has data, each segment once; returns what it dropped."""
     lost: set[int] = set()
 
     def drop_some(frame: bytes) -> bytes | None:
-        # Every fortieth data segment, each once.
         tcp = Tcp.of(frame)
-        if tcp.payload_bytes and pair.port.inward.frames % 40 == 0 and tcp.seq not in lost:
+        if tcp.payload_bytes and direction.frames % 40 == 0 and tcp.seq not in lost:
             lost.add(tcp.seq)
             return None
         return frame
 
-    pair.port.inward.change = drop_some
+    direction.change = drop_some
+    return lost
+
+
+def test_with_sack_the_kernel_resends_little_beyond_the_losses(make_pair: MakePair) -> None:
+    pair = make_pair(delay_ms=5)
+    ours, theirs = pair.established(True)
+    lost = drop_every_fortieth(pair.port.inward)
     exchange(pair, ours, theirs, 0, 1_000_000)
     assert len(lost) >= 10
     # Possible extra retransmissions: tail loss probes, and reordering by a late thread.
@@ -95,16 +100,7 @@ def test_with_sack_the_kernel_resends_little_beyond_the_losses(make_pair: MakePa
 def test_with_sack_we_send_little_more_again_than_was_lost(make_pair: MakePair) -> None:
     pair = make_pair(delay_ms=5)
     ours, theirs = pair.established(True)
-    lost: set[int] = set()
-
-    def drop_some(frame: bytes) -> bytes | None:
-        tcp = Tcp.of(frame)
-        if tcp.payload_bytes and pair.port.outward.frames % 40 == 0 and tcp.seq not in lost:
-            lost.add(tcp.seq)
-            return None
-        return frame
-
-    pair.port.outward.change = drop_some
+    lost = drop_every_fortieth(pair.port.outward)
     exchange(pair, ours, theirs, 1_000_000, 0)
     assert len(lost) >= 10
     assert len(lost) <= ours.figure("retransmits") <= 1.1 * len(lost) + 3
