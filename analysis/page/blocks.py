@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Final, Protocol
 
 from narrows.analysis.chart import paper, screen, style
@@ -251,16 +253,15 @@ class Plot:
         own = writing.new_id(self.name)
         svg = inline_svg(paper.files(self.chart, ("svg",))["svg"].decode(), own, self.title)
         kind = "page" if self.chart.fills_page else "column"
-        return f"""<figure class="card {kind}" id="{own}" data-name="{escape(self.name)}">
-<h3>{inline(self.title)}</h3>
-<div class="legend" role="group" aria-label="Series"></div>
-<div class="screen"></div><div class="paper">{svg}</div>
-<figcaption>{inline(self.caption)}</figcaption>
-<p class="tools"><button data-do="whole" title="The whole range again">Reset</button>
-<button data-save="svg">SVG</button> <button data-save="csv">CSV</button></p>
-<script type="text/plain" class="chart">{packed(screen.as_json(self.chart))}</script>
-</figure>
-"""
+        return template("figure.html").substitute(
+            kind=kind,
+            own=own,
+            name=escape(self.name),
+            title=inline(self.title),
+            svg=svg,
+            caption=inline(self.caption),
+            chart=packed(screen.as_json(self.chart)),
+        )
 
 
 # Sections
@@ -297,6 +298,11 @@ def within(blocks: Iterable[Block], writing: Writing, level: int) -> str:
 
 
 # Text
+
+
+def template(name: str) -> Template:
+    """A file of this package: HTML with `$names`, for values that are HTML already."""
+    return Template((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
 def inline(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from plotly.offline import get_plotlyjs
 
 from narrows.analysis.chart import style
-from narrows.analysis.page.blocks import TOP, Section, Writing, inline, within
+from narrows.analysis.page.blocks import TOP, Section, Writing, inline, template, within
 from narrows.analysis.page.pack import packed
 
 _HERE: Final = Path(__file__).parent
@@ -53,27 +53,17 @@ class Page:
         if has_chart:
             look = f"const LOOK = {json.dumps(_look())};"
             scripts = [look, _read("chart.js"), *scripts]
-        return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{escape(self.title)}</title>
-<style>{_root()}{_read("page.css")}</style>
-</head>
-<body>
-<main>
-<header><h1>{inline(self.title)}</h1>
-<button id="theme" aria-label="Light or dark">◐</button></header>
-<p class="lead">{inline(self.lead)}</p>
-{f"<nav>{contents}</nav>" if len(self.sections) > 1 else ""}
-{body}
-</main>
-{_plotly() if has_chart else ""}{"".join(f"<script>{script}</script>" for script in scripts)}
-</body>
-</html>
-"""
+        return template("page.html").substitute(
+            policy=_POLICY,
+            title=escape(self.title),
+            style=_root() + _read("page.css"),
+            heading=inline(self.title),
+            lead=inline(self.lead),
+            contents=f"<nav>{contents}</nav>" if len(self.sections) > 1 else "",
+            body=body,
+            scripts=(_plotly() if has_chart else "")
+            + "".join(f"<script>{script}</script>" for script in scripts),
+        )
 
     def write(self, path: Path) -> None:
         """Writes the file atomically. Raises `OSError` with its name."""
