@@ -104,13 +104,19 @@ def rename_crates(tree: Path, suffix: str) -> None:
 
 def compile_fast(tree: Path) -> None:
     """Sets cargo not to optimise the crates of a copy, whose compilation takes longer than its
-    steps. Their dependencies stay as they are built for the checkout.
+    steps. Their dependencies stay as they are built for the checkout. The queue disciplines' crate
+    stays optimised in tests, since its properties are tried many thousand times.
     """
     names = [
         re.findall(r'^name = "([\w-]+)"', manifest.read_text("utf-8"), re.M)[0]
-        for manifest in sorted(tree.glob("*/Cargo.toml"))
+        for manifest in (*sorted(tree.glob("*/Cargo.toml")), tree / "fpga/driver/Cargo.toml")
     ]
-    profiles = (f"[profile.dev.package.{name}]\nopt-level = 0\n" for name in names)
+    profiles = (
+        f"[profile.{profile}.package.{name}]\nopt-level = 0\n"
+        for profile in ("dev", "release")
+        for name in names
+        if (profile, name) != ("dev", "narrows-queueing")
+    )
     (tree / ".cargo").mkdir()
     (tree / ".cargo/config.toml").write_text("".join(profiles), encoding="utf-8")
 
