@@ -38,7 +38,8 @@ test: setup ## every test and lint: cargo, pytest, then lint
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-rust, test-python, lint)"
 
-check: setup ## format, types, lints, and the fast tests of what changed
+check: python ## format, types, lints, and the fast tests of what changed
+	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine
 	@$(VENV_PYTHON) -m tests.check
 
 test-rust: setup ## the engines' tests
@@ -118,7 +119,7 @@ doctor: python ## what this machine can run, and how to add what is missing
 
 clean: ## remove what was built; results stay
 	rm -rf target .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	rm -f testbed/_engine.*.so
+	rm -f narrows/_engine.*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: python ## make .venv and build the engine, unless that is done

@@ -1,7 +1,8 @@
 """`make check`: format, types, lints, and the fast tests of the rooms that changed.
 
 Changes are relative to BASE (`python -m tests.check BASE`), else to the last commit that is also in
-`origin/main`, else to HEAD. Tests that measure this machine are excluded.
+`origin/main`, else to HEAD. Tests that measure this machine are excluded. The tests use the engine
+that is built: a change of Rust meets its own crates' tests here, and Python's in `make test`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from narrows.testbed.paths import ROOT
-from narrows.testbed.tools.bootstrap import environment
+from narrows.testbed.tools.bootstrap import RUST_ROOMS, environment
 
-CRATES = ("common", "queueing", "traffic", "switch", "hosts", "dpdk", "engine")
-"""Folders of crates; a crate's name is that of its folder after `narrows-`."""
+CRATES = {
+    **{room: f"narrows-{room}" for room in RUST_ROOMS if "/" not in room},
+    "fpga/driver": "narrows-fpga",
+}
+"""The crate in each folder."""
 TESTS = {
     "analysis": ("tests/analysis",),
     "controller": ("tests/controller/test_controller.py", "tests/controller/test_bfrt.py"),
@@ -75,12 +79,13 @@ def commands(changed: Sequence[str]) -> Iterator[list[str]]:
     yield [*python, "mypy"]
     yield ["cargo", "fmt", "--all", "--check"]
     crates = {
-        path.partition("/")[0]
+        crate
+        for folder, crate in CRATES.items()
         for path in changed
-        if path.partition("/")[0] in CRATES and path.endswith((".rs", "Cargo.toml"))
+        if path.startswith(f"{folder}/") and path.endswith((".rs", "Cargo.toml"))
     }
     if crates:
-        packages = [word for crate in sorted(crates) for word in ("-p", f"narrows-{crate}")]
+        packages = [word for crate in sorted(crates) for word in ("-p", crate)]
         yield ["cargo", "clippy", "--quiet", "--all-targets", *packages, "--", "-D", "warnings"]
         yield ["cargo", "test", "--quiet", "--lib", *packages]
     tests = {

@@ -23,11 +23,13 @@ from narrows.testbed.paths import ROOT
 VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
 """Packages tried as root; older distributions have no recent enough version."""
+WAIT_FOR_LOCK = {"apt-get": ("-o", "DPkg::Lock::Timeout=300")}
+"""Options to wait for another package manager, in seconds: machines update themselves at start."""
 STAMP = VENV / "engine.sha256"
 REQUIREMENTS = "requirements-dev.txt"
 """The dependencies, each with its version and the hashes of its files (`make lock`)."""
 PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
-RUST_ROOMS = ("common", "queueing", "switch", "hosts", "traffic", "dpdk", "engine")
+RUST_ROOMS = ("common", "queueing", "switch", "hosts", "traffic", "dpdk", "fpga/driver", "engine")
 BUILT_FROM = (".rs", ".toml", ".c")
 
 
@@ -36,11 +38,15 @@ class BuildError(Exception):
 
 
 def main() -> int:
-    """Runs the steps; returns exit code 1 after printing the reason if one fails."""
+    """Runs the steps; returns exit code 1 after printing the reason if one fails.
+
+    `--keep-engine` keeps an engine that is older than its sources.
+    """
+    keep_engine = "--keep-engine" in sys.argv[1:]
     try:
         mend_machine()
         make_venv()
-        build_engine()
+        build_engine(keep=keep_engine)
         compile_rooms()
     except BuildError as error:
         print(f"setup: {error}", file=sys.stderr)
@@ -74,7 +80,8 @@ def install(need: needs.Need) -> bool:
     if manager and can_install and not (is_rust and has_rustup):
         if manager == "apt-get":
             run_quietly(["apt-get", "update"])
-        run_quietly(needs.install_command(manager, packages[manager]))
+        command = needs.install_command(manager, packages[manager])
+        run_quietly([*command, *WAIT_FOR_LOCK.get(manager, ())])
     if is_rust and shutil.which("rustup", path=needs.cargo_environment()["PATH"]):
         run_quietly(["rustup", "toolchain", "install", "stable", "--no-self-update"])
         run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
@@ -90,12 +97,15 @@ def make_venv() -> None:
     venv.create(VENV, clear=True, with_pip=True)
 
 
-def build_engine() -> None:
+def build_engine(*, keep: bool = False) -> None:
     """Installs the dependencies and builds the extension into `narrows/`, if it is stale."""
     digest = source_digest()
-    built = any(ROOT.glob("narrows/_engine.*"))
-    if built and STAMP.exists() and STAMP.read_text() == digest:
-        return
+    if any(ROOT.glob("narrows/_engine.*.so")) and STAMP.exists():
+        if STAMP.read_text() == digest:
+            return
+        if keep:
+            print("setup: the engine is older than its sources (make setup builds it)", flush=True)
+            return
     pip = [str(VENV / "bin/python"), "-m", "pip", "install"]
     print("setup: dependencies", flush=True)
     run([*pip, "--require-hashes", "--requirement", REQUIREMENTS])

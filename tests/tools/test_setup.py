@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,10 @@ class Machine:
 def test_as_root_the_package_manager_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, "apt-get", 0)
     bootstrap.mend_machine()
-    assert machine.commands == ["apt-get update", "apt-get install -y build-essential"]
+    assert machine.commands == [
+        "apt-get update",
+        "apt-get install -y build-essential -o DPkg::Lock::Timeout=300",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,25 @@ def test_an_old_rust_is_brought_up_by_rustup(monkeypatch: pytest.MonkeyPatch) ->
         "rustup toolchain install stable --no-self-update",
         "rustup component add rustfmt clippy",
     ]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_stale_engine_is_kept_only_on_request(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, keep: bool
+) -> None:
+    commands = list[str]()
+    stamp = tmp_path / "engine.sha256"
+    stamp.write_text("of other sources")
+    monkeypatch.setattr(bootstrap, "STAMP", stamp)
+    monkeypatch.setattr(bootstrap, "run", lambda command: commands.append(" ".join(command)))
+    bootstrap.build_engine(keep=keep)
+    assert bool(commands) is not keep
+    assert (stamp.read_text() == bootstrap.source_digest()) is not keep
+
+
+def test_every_crate_is_a_source_of_the_engine() -> None:
+    workspace = tomllib.loads((bootstrap.ROOT / "Cargo.toml").read_text())["workspace"]
+    assert set(bootstrap.RUST_ROOMS) == set(workspace["members"])
 
 
 def test_the_engine_is_stale_when_a_source_changed(
