@@ -26,14 +26,14 @@ def to_loss_threshold(probability: float) -> int:
 
 @dataclass(frozen=True)
 class PortStage:
-    """A stage with one table keyed by output port, one action, and one parameter."""
+    """A stage with one table keyed by output port, and one action."""
 
     table: str
     """Full name of the table: `NarrowsEgress.mark_ecn.ecn`."""
     action: str
     """Name of the action within the same control: `mark_above`."""
-    parameter: str
-    """The action's parameter, which is also the scenario key."""
+    parameter: str | None
+    """The action's parameter, which is also the scenario key; None if all are constants."""
     encode: Callable[[float], int] = int
     """Converts the scenario's value to the parameter's."""
     constants: Mapping[str, int] = field(default_factory=dict, hash=False)
@@ -44,11 +44,12 @@ class PortStage:
     def entry(self, port: int, value: float) -> TableEntry:
         """The entry that configures the stage at a port."""
         control = self.table.rpartition(".")[0]
+        own = {} if self.parameter is None else {self.parameter: self.encode(value)}
         return TableEntry(
             self.table,
             {"meta.egress_port": Exact(port)},
             f"{control}.{self.action}",
-            {self.parameter: self.encode(value), **self.constants},
+            {**own, **self.constants},
         )
 
 

@@ -6,7 +6,7 @@ Dropped packets have no report: they are counted, without a row or a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -158,9 +158,11 @@ def bottleneck_summary(
     arrived: int,
     dequeued: int,
     queued: int,
-    dropped: int,
+    drops: Mapping[str, int],
 ) -> BottleneckSummary:
-    """The bottleneck in the summary: its last rate, its figures, and its packets by outcome."""
+    """The bottleneck in the summary: its last rate, its figures, and its packets by outcome; drops
+    by reason.
+    """
     return {
         "switch": switch_plan.name,
         "port": switch_plan.port,
@@ -175,8 +177,8 @@ def bottleneck_summary(
         "enqueued": dequeued + queued,
         "dequeued": dequeued,
         "queued": queued,
-        "dropped": dropped,
-        "drops": {"queue_full": dropped} if dropped else {},
+        "dropped": sum(drops.values()),
+        "drops": {reason: count for reason, count in drops.items() if count},
     }
 
 

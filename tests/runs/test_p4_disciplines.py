@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
 
 import pytest
 
+from narrows.controller import aqm
+from narrows.controller.state import SwitchState
+from narrows.testbed import engine
 from narrows.testbed.problems import InputError
-from tests.support.world import ROOT, RunDirectory, run
+from narrows.testbed.scenario import plan, sweep
+from narrows.testbed.targets.bmv2.clock import US_NS
+from tests.support.world import ROOT, RunDirectory, run, write
 
 SCENARIO = """
 title = "CoDel twice"
@@ -52,6 +58,26 @@ def test_codel_in_p4_is_codel(tmp_path: Path) -> None:
     assert p4_drops == pytest.approx(drops, rel=0.05)
     assert stage.summary["bottleneck"]["drops"] == {"egress-program": p4_drops}
     assert stage.summary["bottleneck"]["utilization"] <= 1
+
+
+def test_codel_keeps_its_delay_in_microseconds(tmp_path: Path) -> None:
+    """bmv2's unit of time, on our switch."""
+    source = write(tmp_path, SCENARIO)
+    (point,) = sweep.read(source, [("bottleneck.discipline", "p4-codel")])
+    made = plan.make_plan(point.scenario, str(source))
+    switch = made["switches"][0]
+    switch["config"]["timestamp_unit"] = "us"
+    state = aqm.in_longer_ticks(SwitchState.from_json(switch), US_NS)
+    switch["entries"] = state.as_json()["entries"]
+    (tmp_path / "us").mkdir()
+    engine.run(json.dumps(made), str(tmp_path / "us"), None)
+    in_ns = run(tmp_path / "ns", SCENARIO, bottleneck__discipline="p4-codel")
+    (delay, goodput, drops), (us_delay, us_goodput, us_drops) = (
+        figures(done) for done in (in_ns, RunDirectory(tmp_path / "us"))
+    )
+    assert us_delay == pytest.approx(delay, rel=0.05)
+    assert us_goodput == pytest.approx(goodput, rel=0.005)
+    assert us_drops == pytest.approx(drops, rel=0.05)
 
 
 def test_runs_are_equal_byte_for_byte(tmp_path: Path) -> None:

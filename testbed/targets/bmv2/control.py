@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows.controller import aqm
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.errors import DriverError
 from narrows.controller.events import Done, ManagedSwitch, carry_out
 from narrows.controller.state import SwitchState
 from narrows.schema.units import PS_PER_NS
+from narrows.testbed.targets.bmv2.clock import US_NS
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
@@ -32,6 +34,7 @@ RANDOM_LOSS = 5
 """From p4/metadata.p4."""
 FLOWS = "NarrowsIngress.identify_flow.flow"
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
+AQM_DROPS = "NarrowsEgress.codel.codel_drops"
 QUIET_S = 0.1
 DRAIN_S = 10.0
 
@@ -64,7 +67,9 @@ class ProgramCounts:
     to_bottleneck: int
     """Of these, packets towards the bottleneck."""
     dequeued: dict[int, int]
-    """Packets dequeued, by port."""
+    """Packets dequeued and sent, by port."""
+    dropped_after_queue: dict[int, int]
+    """Packets that a discipline of the program dropped after the queue, by port."""
 
     @property
     def taken(self) -> int:
@@ -83,6 +88,7 @@ class ProgramCounts:
             self.of_flows - before.of_flows,
             self.to_bottleneck - before.to_bottleneck,
             more(self.dequeued, before.dequeued),
+            more(self.dropped_after_queue, before.dropped_after_queue),
         )
 
 
@@ -97,7 +103,8 @@ class Control:
 
         async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
-                await client.write(SwitchState.from_json(self.switch_plan.switch))
+                state = SwitchState.from_json(self.switch_plan.switch)
+                await client.write(aqm.in_longer_ticks(state, US_NS))
             with closing(self._driver()) as driver:
                 found = [
                     await self._shape(driver, port) for port in self.switch_plan.ports.values()
@@ -155,6 +162,7 @@ class Control:
         async def work() -> ProgramCounts:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
+                after_queue = await client.read_counters(AQM_DROPS)
                 lines = await client.read_entry_counts(FLOWS)
             there = self.switch_plan.flows_to(self.switch_plan.port)
             return ProgramCounts(
@@ -162,6 +170,7 @@ class Control:
                 sum(count.packets for count in lines.values()),
                 sum(count.packets for line, count in lines.items() if line in there),
                 now,
+                {port: after_queue[port].packets for port in now},
             )
 
         return asyncio.run(work())

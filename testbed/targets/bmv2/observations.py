@@ -78,6 +78,12 @@ class Observations:
         return self.handed_over - self.counts.taken
 
     @property
+    def dropped_after_queue(self) -> int:
+        """Packets that a discipline of the program dropped after the bottleneck's queue."""
+        assert self.counts is not None
+        return self.counts.dropped_after_queue[self.switch_plan.port]
+
+    @property
     def late_events_ps(self) -> int:
         """The delay of the latest event."""
         return max((done.done_ps - done.due_ps for _, done in self.events), default=0)
@@ -140,6 +146,11 @@ class Observations:
                 f"{late['p99']:.0f} us (99 %), {late['max']:.0f} us (maximum). "
                 f"{100 * self.accuracy.bunched:.2f} % left within half an interval of the "
                 "previous packet."
+            )
+        if self.dropped_after_queue:
+            lines.append(
+                f"{self.dropped_after_queue} packets were dropped after the queue. Each left a gap "
+                "of one interval, so the times of departure were not compared with the rate."
             )
         if wire := quantiles(self.to_the_wire_us):
             lines.append(

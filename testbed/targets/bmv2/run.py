@@ -142,6 +142,8 @@ class Run:
         )
         if self.switch_plan.every == 1:
             observed.left = len(left)
+        # A packet that the program drops after the queue took its turn, and has no report.
+        if self.switch_plan.every == 1 and not observed.dropped_after_queue:
             steady = left.filter(pl.col("egress_ns") < observed.steady_ps // 1000)
             observed.accuracy = shaper_accuracy.shaper_accuracy(
                 steady, observed.shaped[self.switch_plan.port]
@@ -172,8 +174,13 @@ def with_switch(
     assert isinstance(counts, ProgramCounts)
     lost = counts.dropped.get(RANDOM_LOSS, 0)
     arrived = counts.to_bottleneck - lost
-    enqueued = counts.dequeued[switch_plan.port]
-    left = enqueued if observed.left is None else observed.left
+    sent = counts.dequeued[switch_plan.port]
+    after_queue = observed.dropped_after_queue
+    left = sent if observed.left is None else observed.left
+    drops = {
+        "queue-full": max(arrived - sent - after_queue, 0),
+        "egress-program": after_queue,
+    }
     excesses = observed.excesses(limits)
     reasons = [one for one in (summary["invalid_reason"], *excesses) if one]
     return summary | {
@@ -184,9 +191,9 @@ def with_switch(
             observed.rates[-1][1],
             figures or ledger.NO_FIGURES,
             arrived=arrived,
-            dequeued=left,
-            queued=enqueued - left,
-            dropped=max(arrived - enqueued, 0),
+            dequeued=left + after_queue,
+            queued=sent - left,
+            drops=drops,
         ),
         "switches": {
             switch_plan.name: {

@@ -91,7 +91,7 @@ def with_bottleneck(
             arrived=left + waiting + full,
             dequeued=left,
             queued=waiting,
-            dropped=full,
+            drops={"queue-full": full},
         ),
         "switch": switch,
     }
