@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from narrows.testbed.paths import ROOT
 from narrows.testbed.tools.bootstrap import RUST_ROOMS, environment
@@ -43,16 +44,28 @@ FAST = ("tests/analysis/", "tests/p4runtime/", "tests/papers/", "tests/scenario/
 def main() -> int:
     """Runs every check; returns exit code 1 and names the check if one failed."""
     changed = changed_files(sys.argv[1:])
-    failed = [
-        " ".join(command)
-        for command in commands(changed)
-        if subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
-    ]
+    with ThreadPoolExecutor() as pool:
+        parts = (rust(changed), python(changed))
+        failed = [command for part in pool.map(failures, parts) for command in part]
     for command in failed:
         print(f"make check: FAILED: {command}", file=sys.stderr)
     if not failed:
         print(f"make check: passed ({len(changed)} files changed)")
     return 1 if failed else 0
+
+
+def failures(commands: Iterable[Sequence[str]]) -> list[str]:
+    """Runs commands one after another and prints their output; returns those that failed."""
+    failed = []
+    for command in commands:
+        ran = subprocess.run(
+            command, cwd=ROOT, env=environment(), check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        print(ran.stdout, end="", flush=True)
+        if ran.returncode != 0:
+            failed.append(" ".join(command))
+    return failed
 
 
 def changed_files(base: Sequence[str]) -> list[str]:
@@ -71,12 +84,8 @@ def git(*words: str) -> list[str]:
     return ran.stdout.splitlines() if ran.returncode == 0 else []
 
 
-def commands(changed: Sequence[str]) -> Iterator[list[str]]:
-    """The commands: lints of everything, which is quick, and tests of the changed parts."""
-    python = [sys.executable, "-m"]
-    yield [*python, "ruff", "check", "--quiet"]
-    yield [*python, "ruff", "format", "--check", "--quiet"]
-    yield [*python, "mypy"]
+def rust(changed: Sequence[str]) -> Iterator[list[str]]:
+    """The format of everything; the lints and unit tests of the crates that changed."""
     yield ["cargo", "fmt", "--all", "--check"]
     crates = {
         crate
@@ -88,6 +97,14 @@ def commands(changed: Sequence[str]) -> Iterator[list[str]]:
         packages = [word for crate in sorted(crates) for word in ("-p", crate)]
         yield ["cargo", "clippy", "--quiet", "--all-targets", *packages, "--", "-D", "warnings"]
         yield ["cargo", "test", "--quiet", "--lib", *packages]
+
+
+def python(changed: Sequence[str]) -> Iterator[list[str]]:
+    """The format, lints and types of everything; the fast tests of what changed."""
+    module = [sys.executable, "-m"]
+    yield [*module, "ruff", "check", "--quiet"]
+    yield [*module, "ruff", "format", "--check", "--quiet"]
+    yield [*module, "mypy"]
     tests = {
         test
         for path in changed
@@ -97,7 +114,7 @@ def commands(changed: Sequence[str]) -> Iterator[list[str]]:
     }
     own = {path for path in changed if path.startswith(FAST) and "/test_" in path}
     tests |= {path for path in own if (ROOT / path).exists()}
-    yield [*python, "pytest", "-q", *ALWAYS, *sorted(tests)]
+    yield [*module, "pytest", "-q", *ALWAYS, *sorted(tests)]
 
 
 if __name__ == "__main__":

@@ -14,13 +14,22 @@ def test_rooms_and_their_fast_tests_exist(room: str) -> None:
     assert [test for test in check.TESTS[room] if not (ROOT / test).exists()] == []
 
 
-def test_a_crates_change_is_linted_and_tested() -> None:
-    commands = list(check.commands(["queueing/src/link.rs"]))
-    assert [command[1] for command in commands if "narrows-queueing" in command] == [
-        "clippy",
-        "test",
-    ]
+@pytest.mark.parametrize(
+    ("path", "crate"),
+    [
+        ("queueing/src/link.rs", "narrows-queueing"),
+        ("fpga/driver/src/model.rs", "narrows-fpga"),
+    ],
+)
+def test_a_crates_change_is_linted_and_tested(path: str, crate: str) -> None:
+    assert [command[1] for command in check.rust([path]) if crate in command] == ["clippy", "test"]
 
 
 def test_a_page_needs_no_compiler() -> None:
-    assert not [command for command in check.commands(["docs/index.md"]) if "clippy" in command]
+    assert list(check.rust(["docs/index.md"])) == [["cargo", "fmt", "--all", "--check"]]
+
+
+def test_commands_that_failed_are_named(capfd: pytest.CaptureFixture[str]) -> None:
+    failed = check.failures([["sh", "-c", "echo said; exit 3"], ["true"]])
+    assert failed == ["sh -c echo said; exit 3"]
+    assert capfd.readouterr().out == "said\n"

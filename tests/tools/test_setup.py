@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from narrows.testbed import needs
+from narrows.testbed.paths import ROOT
 from narrows.testbed.tools import bootstrap
 
 COMPILER = next(need for need in needs.NEEDS if need.name == "C compiler")
@@ -97,7 +98,7 @@ def test_a_stale_engine_is_kept_only_on_request(
 
 
 def test_every_crate_is_a_source_of_the_engine() -> None:
-    workspace = tomllib.loads((bootstrap.ROOT / "Cargo.toml").read_text())["workspace"]
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
     assert set(bootstrap.RUST_ROOMS) == set(workspace["members"])
 
 
