@@ -21,7 +21,8 @@ from narrows.schema.records import (
     VariantRecord,
     WorkloadRecord,
 )
-from narrows.schema.summary import Generated, Instrument, Progress, Summary
+from narrows.schema.run import WatchView
+from narrows.schema.summary import BottleneckSummary, Generated, Instrument, Progress, Summary
 from narrows.schema.switch import (
     CloneSession,
     DefaultAction,
@@ -99,14 +100,15 @@ def run(
     progress: Callable[[Progress], object] | None = None,
     switches: Mapping[str, Switch] | None = None,
     cores: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
 ) -> Summary:
     """Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
 
     `progress` is called a few times a second, and stops the run by returning False. `switches` has
     a `Switch` for some or all of the plan's switches by name, with program and state; the run takes
     it, and writes nothing of the plan's to it. `cores` is the path of Verilator's library of the
-    hardware bottleneck, which then is at each port with a rate. Raises PlanError, RunError or
-    Cancelled.
+    hardware bottleneck, which then is at each port with a rate. `watch` sees the run and changes
+    its ports. Raises PlanError, RunError or Cancelled.
     """
 
 def run_real_time(
@@ -118,6 +120,7 @@ def run_real_time(
     sockets: Sockets | None = None,
     devices: Mapping[str, str] | None = None,
     meet: Callable[[int], tuple[int, int] | None] | None = None,
+    watch: Watch | None = None,
 ) -> Summary:
     """Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too.
 
@@ -233,8 +236,36 @@ class Switch:
     def take_packet_ins(self) -> list[bytes]: ...
     def packet_out(self, packet: bytes) -> None: ...
 
+class Ledger:
+    """The queue events of switches that run without a plan, from its making until `finish`."""
+
+    def __new__(cls, out_dir: str, switches: Sequence[tuple[str, Switch]]) -> Ledger:
+        """Makes queue.parquet in the directory, for the switches of these names, each with
+        `record_queue` in its configuration. Raises RunError.
+        """
+    def take(self) -> None:
+        """Takes the rows since the last call; to be called several times a second. Raises RunError
+        if the table cannot be written any more.
+        """
+    def finish(self) -> list[BottleneckSummary] | None:
+        """Takes the last rows and closes the table. Returns each port's figures and counts; a
+        second call returns None. Raises RunError.
+        """
+
+class Watch:
+    """A watcher of one run, on another thread than the run's."""
+
+    def __new__(cls, pace: float | None = None) -> Watch:
+        """With `pace`, a run in virtual time takes its own time divided by `pace`."""
+    def view(self) -> WatchView | None:
+        """The run now; None if it has not begun, or has ended."""
+    def set_rate(self, switch: str, port: int, rate_bps: int) -> None:
+        """Raises PlanError if the switch refuses, RunError if the run is not going on."""
+    def set_queue_limit(self, switch: str, port: int, limit: QueueLimit) -> None:
+        """Raises as `set_rate` does."""
+
 class Live:
-    """A switch on DPDK ports from its making until `stop`."""
+    """Switches on DPDK ports from their making until `stop`."""
 
     def __new__(
         cls,
@@ -245,6 +276,13 @@ class Live:
     ) -> Live:
         """`ports`: number, device string and the cable's delay in picoseconds of each, with so many
         receive `queues`. Raises DeviceError, naming the device.
+        """
+    @staticmethod
+    def several(
+        switches: Sequence[tuple[str, Switch, Sequence[tuple[int, str, int]]]], setup_json: str
+    ) -> Live:
+        """Several switches of one pipeline each, on one thread: the name, the switch and the ports
+        of each. Raises DeviceError, naming the device.
         """
     def stamps(self) -> list[bool]:
         """Of each port, whether its device stamps packets with the instant of their arrival."""

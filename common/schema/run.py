@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NotRequired, TypedDict
 
 from narrows.schema.summary import Instrument, Progress, Summary
+from narrows.schema.switch import QueueLimit
 
 POINTS: Final = "points.json"
 """Names the points of a scenario's latest run in order; it is beside their directories."""
@@ -94,3 +95,26 @@ class TargetSummary(Summary, total=False):
 
     switch: JsonObject
     """What the controller found at the switch: its target's own keys."""
+
+
+class WatchedPort(TypedDict):
+    """A port with a rate, with its counts since the run began."""
+
+    switch: str
+    port: int
+    rate_bps: int
+    queue: QueueLimit
+    transmitted_bytes: int
+    dropped: int
+    marked: int
+    waiting_packets: int
+    waiting_bytes: int
+
+
+class WatchView(TypedDict):
+    """A run at one instant."""
+
+    time_ps: int
+    ports: list[WatchedPort]
+    windows_bytes: dict[int, int]
+    """The congestion windows of the flows that have rows, by their numbers."""

@@ -1,12 +1,15 @@
 //! The nodes of a network and the links between them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use narrows_common::{Duration, Time};
+use narrows_common::record::FlowRecord;
+use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, Host};
-use narrows_queueing::Link;
+use narrows_queueing::{Link, QueueLimit};
 use narrows_switch::Switch;
 
+use crate::plan::Plan;
 use crate::record::queue_figures::QueueFigures;
 
 /// A switch and its cables.
@@ -99,6 +102,44 @@ pub(crate) struct MonitoredPort {
     pub switch: usize,
     pub port: u16,
     pub figures: QueueFigures,
+}
+
+/// A port that a watcher sees: one with a rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchedPort {
+    pub switch: usize,
+    pub port: u16,
+    pub rate: Rate,
+    pub limit: QueueLimit,
+}
+
+/// What a watched run remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    pub ports: Vec<WatchedPort>,
+    /// The latest windows among the records that have gone to the tables; `None` without a watcher.
+    pub windows: Option<BTreeMap<u32, u64>>,
+}
+
+impl Watched {
+    /// The ports of a plan that have a rate.
+    pub fn new(plan: &Plan) -> Watched {
+        let each = plan.switches.iter().enumerate();
+        let ports =
+            each.flat_map(|(switch, one)| one.config.ports.iter().map(move |p| (switch, p)));
+        let limited = ports.filter_map(|(switch, config)| {
+            let rate = Rate::from_bps(config.rate_bps?);
+            Some(WatchedPort { switch, port: config.port, rate, limit: config.queue })
+        });
+        Watched { ports: limited.collect(), windows: None }
+    }
+
+    /// A host's records are about to go to the tables.
+    pub fn handle_records(&mut self, records: &[FlowRecord]) {
+        if let Some(windows) = &mut self.windows {
+            windows.extend(records.iter().map(|record| (record.flow, record.cwnd_bytes)));
+        }
+    }
 }
 
 /// An Ethernet address as a number.

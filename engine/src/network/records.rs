@@ -26,6 +26,7 @@ impl Network {
             let node = &mut self.hosts[index];
             node.has_records = false;
             if let HostStack::Narrows(host) = &mut node.stack {
+                self.watched.handle_records(host.flow_records());
                 self.recorder.handle_flows(host.flow_records());
                 self.recorder.handle_messages(host.message_records());
             }
@@ -38,6 +39,7 @@ impl Network {
     /// Collects the records of the hosts with the kernel's stack.
     pub(super) fn drain_socket_hosts(&mut self, is_to_wait: bool) {
         self.sockets.each(is_to_wait, |host| {
+            self.watched.handle_records(host.flow_records());
             self.recorder.handle_flows(host.flow_records());
             self.recorder.handle_messages(host.message_records());
             self.progress.completed_flows += host.poll_completed();

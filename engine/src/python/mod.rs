@@ -4,6 +4,7 @@ mod catalogue;
 mod connection;
 mod errors;
 mod generate;
+mod ledger;
 mod live;
 mod progress;
 mod run;
@@ -11,6 +12,7 @@ mod setup;
 mod sockets;
 mod stf;
 mod switch;
+mod watch;
 
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
@@ -35,6 +37,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<switch::PySwitch>()?;
     module.add_class::<connection::PyConnection>()?;
     module.add_class::<live::PyLive>()?;
+    module.add_class::<watch::PyWatch>()?;
+    module.add_class::<ledger::PyLedger>()?;
     module.add_class::<sockets::PySockets>()?;
     module.add_function(wrap_pyfunction!(live::keep_capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::dpdk_version, module)?)?;

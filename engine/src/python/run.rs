@@ -6,17 +6,20 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
+use narrows_common::Time;
 use narrows_dpdk::Start;
 use narrows_switch::Switch;
 use pyo3::prelude::*;
 
 use super::errors::{PlanError, run_result};
-use super::progress::{PROGRESS_INTERVAL, call_progress, lock, watch};
+use super::progress::{PROGRESS_INTERVAL, call_progress, lock, watch as watch_progress};
 use super::setup::{Setup, wait_for_links};
 use super::sockets::PySockets;
 use super::switch::PySwitch;
+use super::watch::{PyWatch, Watched};
 use crate::error::EngineError;
-use crate::network::Progress;
+use crate::network::control::Watcher;
+use crate::network::{Network, Progress};
 use crate::real_time::{self, DataPath, Devices, RealTime, Verdict};
 use crate::virtual_time;
 
@@ -34,9 +37,11 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 /// If given, `cores` is the path of Verilator's library of the hardware bottleneck (fpga/model): each
 /// port with a rate then has such a core in place of its queue and line.
 ///
+/// If given, `watch` sees the run and changes its ports.
+///
 /// Returns the summary. Raises PlanError, RunError or Cancelled.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None, cores=None))]
+#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None, cores=None, watch=None))]
 pub(super) fn run<'py>(
     py: Python<'py>,
     plan_json: String,
@@ -44,8 +49,10 @@ pub(super) fn run<'py>(
     progress: Option<Py<PyAny>>,
     switches: Option<Switches>,
     cores: Option<PathBuf>,
+    watch: Option<Bound<'py, PyWatch>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ready = take_switches(switches)?;
+    let mut watched = watch.and_then(|watch| watch.get().begin());
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
         let mut next = Instant::now() + PROGRESS_INTERVAL;
@@ -66,9 +73,16 @@ pub(super) fn run<'py>(
                 }
             }
         };
-        virtual_time::run(&plan_json, &out_dir, ready, cores.as_deref(), &mut report)
+        let mut watcher = watched.as_mut().map(watcher_of);
+        let watcher = watcher.as_mut().map(|watcher| watcher as Watcher<'_>);
+        virtual_time::run(&plan_json, &out_dir, ready, cores.as_deref(), &mut report, watcher)
     });
     run_result(py, outcome, raised)
+}
+
+/// What the run calls to be seen and changed.
+fn watcher_of(watched: &mut Watched) -> impl FnMut(Time, &mut Network) {
+    |now, network| watched.turn(now, network)
 }
 
 /// Takes the configured switches out of their Python objects.
@@ -93,7 +107,7 @@ pub(super) fn take_switches(switches: Option<Switches>) -> PyResult<BTreeMap<Str
 /// clock's rate once every wire has a link. It returns the clock's start as a `CLOCK_MONOTONIC_RAW`
 /// time in nanoseconds, and its rate; or None to start immediately.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None, devices=None, meet=None))]
+#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None, devices=None, meet=None, watch=None))]
 #[expect(clippy::too_many_arguments, reason = "by name, from Python")]
 pub(super) fn run_real_time<'py>(
     py: Python<'py>,
@@ -105,10 +119,12 @@ pub(super) fn run_real_time<'py>(
     sockets: Option<Bound<'py, PySockets>>,
     devices: Option<Devices>,
     meet: Option<Py<PyAny>>,
+    watch: Option<Bound<'py, PyWatch>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let sockets = sockets.map(|sockets| sockets.get().0.clone()).unwrap_or_default();
     let (setup, ready) = (Setup::read(setup_json)?, take_switches(switches)?);
     let devices = devices.unwrap_or_default();
+    let mut watched = watch.and_then(|watch| watch.get().begin());
     let state = Mutex::new((Progress::default(), Verdict::GoOn));
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
@@ -137,10 +153,12 @@ pub(super) fn run_real_time<'py>(
                 };
                 let (devices, idle) = (&devices, setup.idle(1));
                 let (meet, progress) = (&mut meet, &mut report);
-                let real = RealTime { eal, pool, idle, devices, meet, progress };
+                let mut watcher = watched.as_mut().map(watcher_of);
+                let watcher = watcher.as_mut().map(|watcher| watcher as Watcher<'_>);
+                let real = RealTime { eal, pool, idle, devices, meet, progress, watcher };
                 real_time::run(&plan_json, &out_dir, ready, sockets, real)
             });
-            watch(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
+            watch_progress(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
                 lock(&state).1 = Verdict::Cancel;
                 *lock(&raised) = Some(error);
             });

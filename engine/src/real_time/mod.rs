@@ -21,6 +21,7 @@ mod meters;
 mod network_node;
 mod node;
 mod open_wires;
+pub mod several_switches;
 mod switch_node;
 mod wire;
 

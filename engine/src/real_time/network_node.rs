@@ -16,6 +16,7 @@ use super::node::Node;
 use super::open_wires::{open_cables, open_hosts};
 use crate::error::EngineError;
 use crate::network::build::read_plan;
+use crate::network::control::Watcher;
 use crate::network::socket_hosts::SocketHosts;
 use crate::network::wire_map::{Departure, Devices, WireEnd, WireMap};
 use crate::network::{Network, Progress};
@@ -90,6 +91,7 @@ fn advance(
     end: Time,
     until_complete: bool,
     progress: &mut dyn FnMut(&Progress) -> Verdict,
+    mut watcher: Option<Watcher<'_>>,
 ) -> Result<Time, EngineError> {
     let mut drain_at = Time::ZERO;
     let mut node = NetworkNode { network, error: None };
@@ -102,6 +104,9 @@ fn advance(
         if now >= drain_at || is_over {
             drain_at = now + DRAIN;
             node.network.drain_records()?;
+            if let Some(watcher) = &mut watcher {
+                watcher(now, node.network);
+            }
             node.network.progress().now = now;
             match progress(node.network.progress()) {
                 Verdict::GoOn => {}
@@ -129,6 +134,8 @@ pub struct RealTime<'a> {
     pub meet: &'a mut dyn FnMut(&mut DataPath) -> Result<Option<Start>, EngineError>,
     /// Called from time to time.
     pub progress: &'a mut dyn FnMut(&Progress) -> Verdict,
+    /// Called from time to time; sees the run and changes it.
+    pub watcher: Option<Watcher<'a>>,
 }
 
 /// Runs a plan, or the part of it in this process, in real time on this thread. Hosts with
@@ -161,6 +168,7 @@ pub fn run(
     network.arm();
     let start = (real.meet)(&mut path)?;
     sockets.begin(path.begin(real.eal, start));
-    let stopped = advance(&mut network, &mut path, end, until_complete, real.progress);
+    let stopped =
+        advance(&mut network, &mut path, end, until_complete, real.progress, real.watcher);
     network.finish(stopped, until_complete, Some(path.instrument()), directory)
 }

@@ -4,6 +4,8 @@
 
 pub(crate) mod flow_summary;
 pub(crate) mod instrument;
+#[cfg(feature = "python")]
+pub(crate) mod ledger;
 pub(crate) mod link_rows;
 pub(crate) mod queue_figures;
 pub(crate) mod recorder;

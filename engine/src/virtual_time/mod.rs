@@ -8,18 +8,22 @@ use narrows_switch::Switch;
 
 use crate::error::EngineError;
 use crate::network::build::read_plan;
+use crate::network::control::Watcher;
 use crate::network::socket_hosts::SocketHosts;
 use crate::network::{Network, Progress};
 use crate::record::summary::Summary;
 
 /// Events between two collections of the records and reports of progress.
 const STRIDE: u64 = 4096;
+/// Events between two calls of a run's watcher.
+const WATCH_STRIDE: u64 = 64;
 
 /// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
 ///
 /// A controller has already set up the switches in `ready`, listed by name. The run uses them as
 /// they are and writes none of the plan's entries, sessions and registers to them. With `cores`, the
-/// path of Verilator's library, a core is at each port with a rate. `progress` is called every few thousand events; it stops the run by returning false.
+/// path of Verilator's library, a core is at each port with a rate. `progress` is called every few
+/// thousand events; it stops the run by returning false. `watcher` is called every few dozen.
 ///
 /// # Errors
 /// See [`EngineError`].
@@ -29,6 +33,7 @@ pub fn run(
     ready: BTreeMap<String, Switch>,
     cores: Option<&Path>,
     progress: &mut dyn FnMut(&Progress) -> bool,
+    watcher: Option<Watcher<'_>>,
 ) -> Result<Summary, EngineError> {
     let plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
@@ -37,7 +42,7 @@ pub fn run(
         network.use_cores(library)?;
     }
     network.arm();
-    let stopped = advance(&mut network, end, until_complete, progress);
+    let stopped = advance(&mut network, end, until_complete, progress, watcher);
     network.finish(stopped, until_complete, None, directory)
 }
 
@@ -48,6 +53,7 @@ fn advance(
     end: Time,
     until_complete: bool,
     progress: &mut dyn FnMut(&Progress) -> bool,
+    mut watcher: Option<Watcher<'_>>,
 ) -> Result<Time, EngineError> {
     let mut last = Time::ZERO;
     loop {
@@ -58,6 +64,11 @@ fn advance(
         debug_assert!(now >= last, "time went backwards");
         last = now;
         network.act(now, source)?;
+        if let Some(watcher) = &mut watcher
+            && network.progress().events % WATCH_STRIDE == 0
+        {
+            watcher(now, network);
+        }
         if network.progress().events % STRIDE == 0 {
             network.drain_records()?;
             network.progress().now = now;

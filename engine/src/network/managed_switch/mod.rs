@@ -11,7 +11,7 @@ pub mod refusal;
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
-use narrows_queueing::{DropReason, PortConfig, PortError, PortStatistics};
+use narrows_queueing::{DropReason, PortConfig, PortError, PortStatistics, QueueRecord};
 use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
@@ -44,6 +44,8 @@ pub struct ManagedSwitch {
     ports_before: BTreeMap<u16, PortStatistics>,
     waited_before: BTreeMap<u16, (u128, u128)>,
     before: Statistics,
+    /// Ledger rows of earlier programs that were not taken yet.
+    records_before: Vec<QueueRecord>,
     /// Transmissions that began, except those at the CPU port.
     pub(crate) sent: VecDeque<Transmit>,
     /// Packets for the queues of other pipelines.
@@ -70,6 +72,7 @@ impl ManagedSwitch {
             ports_before: BTreeMap::new(),
             waited_before: BTreeMap::new(),
             before: Statistics::default(),
+            records_before: Vec::new(),
             sent: VecDeque::new(),
             handovers: VecDeque::new(),
             programs: 0,
@@ -166,6 +169,7 @@ impl ManagedSwitch {
         switch.collect_log(self.collects_log);
         if self.switch.is_some() {
             self.before = self.statistics();
+            self.records_before = self.take_records();
             for port in self.config.switch.ports.clone() {
                 let mut done = self.port_statistics(port.port)?;
                 done.dequeued += done.waiting_packets;
@@ -183,6 +187,15 @@ impl ManagedSwitch {
     /// The counts under all programs, without the ports'.
     pub fn statistics(&self) -> Statistics {
         self.before + self.switch.as_ref().map(Switch::statistics).unwrap_or_default()
+    }
+
+    /// Takes the ledger's rows since the last call, under all programs.
+    pub fn take_records(&mut self) -> Vec<QueueRecord> {
+        let mut records = std::mem::take(&mut self.records_before);
+        if let Some(switch) = &mut self.switch {
+            records.append(switch.queue_records());
+        }
+        records
     }
 
     /// A port's counts under all programs.

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use narrows_common::{Packet, Time};
+use narrows_queueing::QueueRecord;
 use narrows_switch::{
     ControlError, Count, CountedEntry, Digest, Statistics, Switch, SwitchConfig, TableEntry,
     Transmit,
@@ -247,6 +248,11 @@ impl<'a> Pipelines<'a> {
     /// The digests of every pipeline, in pipeline order.
     pub fn take_digests(&mut self) -> Vec<Digest> {
         self.switches().flat_map(|switch| std::iter::from_fn(|| switch.poll_digest())).collect()
+    }
+
+    /// The ledger's rows of every pipeline since the last call, in pipeline order.
+    pub fn take_records(&mut self) -> Vec<QueueRecord> {
+        self.0.iter_mut().flat_map(|pipeline| pipeline.take_records()).collect()
     }
 
     /// The log messages of every pipeline, in pipeline order.

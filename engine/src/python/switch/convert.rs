@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::network::managed_switch::refusal::Refusal;
 
-pub(super) fn from_python<'py, T: for<'a> Deserialize<'a>>(
+pub(in crate::python) fn from_python<'py, T: for<'a> Deserialize<'a>>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<T> {
     pythonize::depythonize(value)

@@ -4,7 +4,7 @@
 //! An operation runs where the switch is (see [`SwitchHandle`]), never while it holds Python's
 //! lock.
 
-mod convert;
+pub(super) mod convert;
 mod entries;
 mod load;
 mod object;
