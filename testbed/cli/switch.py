@@ -67,6 +67,8 @@ def add_command(commands: Any) -> None:
     add("--engine", choices=("native", "interpreter"), default="native",
         help="run the program as machine code (default) or interpreted; same results")  # fmt: skip
     add("--seed", type=int, default=1, help="seed of the program's random numbers (default: 1)")
+    add("--record", type=Path, metavar="DIR",
+        help="write every port's ledger there: queue.parquet and summary.json")  # fmt: skip
     add("--live", type=int, nargs="?", const=0, metavar="PORT",
         help="a page for a browser on this machine, with queues, rates and sliders, at this TCP "
         "port (any free one)")  # fmt: skip

@@ -18,7 +18,7 @@ from narrows.schema.units import PS_PER_NS
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.tools.live.switch import view
-from narrows.testbed.tools.switch import live, privileges
+from narrows.testbed.tools.switch import live, privileges, record
 from narrows.testbed.tools.switch.ending import end_in_time
 from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
 from narrows.testbed.tools.switch.pcap import SPAN_DAYS, SPAN_NS
@@ -71,6 +71,7 @@ def run(options: SwitchOptions) -> int:
     tls = read_tls(options)
     begin_log(logging.DEBUG if options.log_console else logging.INFO)
     switch, service = make_switch(options, live_ports, access)
+    ledger = record.ledger(options.record, switch, user)
     privileges.gain_no_more()
     ports, running = open_ports(options, live_ports, switch)
     privileges.keep(privileges.needed(user, options.address.port))
@@ -95,6 +96,7 @@ def run(options: SwitchOptions) -> int:
     if tls is None and not options.address.is_local:
         print(PLAINTEXT % address, file=sys.stderr, flush=True)
     daemon = Daemon(switch, service, ports, stop)
+    ledger.begin()
     try:
         if running is not None:
             with view(options.live, switch, address, LOG):
@@ -107,10 +109,13 @@ def run(options: SwitchOptions) -> int:
     finally:
         # On a busy machine gRPC can miss the end of a call.
         server.stop(grace=GRACE_S).wait(2 * GRACE_S)
-        if running is not None:
-            running.stop()
+        ledger.pause()
+        instrument = running.stop() if running is not None else None
         daemon.summarise()
         ports.close()
+        if running is None and options.record is not None:
+            switch.run_until(daemon.end_ps)
+        ledger.end(instrument, LOG)
     return 0
 
 
@@ -194,6 +199,8 @@ class Daemon:
         self.stop = stop
         self.base_ns = 0
         self.sent: dict[int, int] = {}
+        self.end_ps = 0
+        """When the last packet of the files has left."""
         self._done: dict[str, int] = switch.statistics()
         self._dropped = {port: self.queue_drops(port) for port in switch.ports()}
 
@@ -248,6 +255,7 @@ class Daemon:
             time_ns = self.base_ns + end_ps // PS_PER_NS
             self.ports.write(port, time_ns, frame)
             self.sent[port] = self.sent.get(port, 0) + 1
+            self.end_ps = max(self.end_ps, end_ps)
             LOG.debug("%s port %d: %d bytes out", shown(time_ns), port, len(frame))
         if LOG.isEnabledFor(logging.DEBUG):
             self.log_drops()

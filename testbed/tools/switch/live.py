@@ -14,6 +14,7 @@ from narrows.testbed.tools.switch.stop import Stop
 
 if TYPE_CHECKING:
     from narrows._engine import Switch
+    from narrows.schema.summary import Instrument
     from narrows.switch.server.p4runtime.service import P4RuntimeService
 
 POLL_S = 0.02
@@ -83,11 +84,14 @@ class Live:
                 raise RuntimeError("the data path ended unexpectedly")
             service.poll(time.monotonic_ns())
 
-    def stop(self) -> None:
-        """Closes the ports and logs the instrument's errors."""
+    def stop(self) -> Instrument | None:
+        """Closes the ports, and logs the instrument's errors; returns them the first time."""
         instrument = self._live.stop()
-        if instrument is None:
-            return
+        if instrument is not None:
+            self._log_errors(instrument)
+        return instrument
+
+    def _log_errors(self, instrument: Instrument) -> None:
         for wire in instrument["wires"]:
             late, rate = wire["departure_error_us"], wire["rate_error"]
             self._log.info(

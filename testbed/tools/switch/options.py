@@ -56,6 +56,8 @@ class SwitchOptions:
     engine: str
     seed: int
     log_console: bool
+    record: Path | None
+    """The directory of the ledger; None for no ledger."""
     live: int | None
     """The TCP port of the live view; 0 for any that is free, None for no view."""
 
@@ -204,6 +206,7 @@ class SwitchOptions:
             ],
             "timestamp_unit": self.timestamp_unit,
             "engine": self.engine,
+            "record_queue": self.record is not None,
         }
         limit = self.cpu_limit(bool(self.live_devices()))
         return {"switch": switch, "cpu_port": self.cpu_port, "cpu_limit": limit}
