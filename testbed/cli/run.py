@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
 from narrows.testbed.cli.options import add_target_options, own_options, request_of
+from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.shipped import scenario_path
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.terminal import console, plain
@@ -52,6 +53,11 @@ def add_command(commands: Any) -> None:
     )
     add("--scheduler", metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
+    add("--live", type=int, nargs="?", const=0, metavar="PORT",
+        help="a page for a browser on this machine, with queues, windows and sliders, at this TCP "
+        "port (any free one); of a scenario with one run")  # fmt: skip
+    add("--pace", type=float, default=1.0, metavar="FACTOR",
+        help="with --live in virtual time: seconds of the run per second (default: 1)")  # fmt: skip
     add("--resume", action="store_true", help="keep finished runs whose inputs are the same")
     add("--no-figures", action="store_true", help="draw no figures")
     add("--dry-run", action="store_true", help="print what would run, and exit")
@@ -68,6 +74,8 @@ def run(options: argparse.Namespace) -> int:
     request = asked(options)
     if options.dry_run:
         return preview(request, as_json=options.json)
+    if options.live is not None:
+        return show(live(request, options), request, options)
     request.check()
     # The first worker starts while the scenario is read.
     with worker_process.spare(request.target) as spare:
@@ -75,6 +83,20 @@ def run(options: argparse.Namespace) -> int:
 
         results = run_scenario(request, spare)
     return show(results, request, options)
+
+
+def live(request: RunRequest, options: argparse.Namespace) -> Results:
+    """Runs the scenario with a page. Raises `InputError`."""
+    from narrows.testbed.tools.live.run import run as run_live
+
+    if request.scheduler or request.resume:
+        option = "--scheduler" if request.scheduler else "--resume"
+        raise InputError("--live", [Problem("", f"expected no {option} with it")])
+
+    def tell(address: str) -> None:
+        print(f"live view at {address}", file=sys.stderr, flush=True)
+
+    return run_live(request, options.live, options.pace, tell)
 
 
 def preview(request: RunRequest, *, as_json: bool) -> int:

@@ -55,6 +55,9 @@ def add_command(commands: Any) -> None:
     add("--seed", type=int, default=1, help="of random losses and drops (1)")
     add("--out", type=Path, default=Path("results"), help="where results go (results)")
     add("--name", default="shell", metavar="NAME", help="of the results' directory (shell)")
+    add("--live", type=int, nargs="?", const=0, metavar="PORT",
+        help="a page for a browser on this machine, with the queues and sliders, at this TCP port "
+        "(any free one)")  # fmt: skip
     add("--no-figures", action="store_false", dest="figures", help="draw none")
     add("--quiet", action="store_true", help="print errors only")
     command.set_defaults(command=run)

@@ -21,7 +21,7 @@ from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
-    from narrows._engine import Sockets
+    from narrows._engine import Sockets, Watch
     from narrows.schema.plan import Plan
     from narrows.schema.run import Settings
     from narrows.schema.summary import Progress, Summary
@@ -101,6 +101,8 @@ class Target(ABC):
     """Queue disciplines that it supports; None means all of the engine's."""
     lacks: ClassVar[tuple[str, ...]] = ()
     """Keys of a port that it does not support."""
+    can_watch: ClassVar[bool] = False
+    """Whether it has `run_watched`."""
     no_impairments: ClassVar[str] = ""
     """Why its links have nothing but a fixed delay; empty if they are ours."""
     options: ClassVar[tuple[Option, ...]] = ()
@@ -171,3 +173,15 @@ class Target(ABC):
         `settings` come from the method `settings`; `sockets` are the engine's, for hosts in the
         kernel. Raises the errors that `worker_messages.reported` lists.
         """
+
+    def run_watched(
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None,
+        watch: Watch,
+    ) -> Summary:
+        """As `run`, in this process, and seen and changed by a watcher."""
+        raise NotImplementedError(f"{self.name} cannot be watched; can_watch says so")

@@ -11,7 +11,7 @@ from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
-    from narrows._engine import Sockets
+    from narrows._engine import Sockets, Watch
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -20,6 +20,7 @@ class Dpdk(Target):
     """The software P4 target on DPDK ports."""
 
     name = "dpdk"
+    can_watch = True
     title = "the software P4 target on DPDK ports, in real time"
     options = (
         Option(
@@ -57,6 +58,20 @@ class Dpdk(Target):
         from narrows.testbed.targets.dpdk.run import run
 
         return run(plan, out, progress, settings, sockets)
+
+    def run_watched(
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None,
+        watch: Watch,
+    ) -> Summary:
+        """See `Target`. The run is in one process."""
+        from narrows.testbed.targets.dpdk.run import run
+
+        return run(plan, out, progress, settings, sockets, watch)
 
 
 DPDK: Final = Dpdk()

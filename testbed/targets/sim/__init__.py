@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from narrows.testbed.targets.base import Target, Tell
 
 if TYPE_CHECKING:
-    from narrows._engine import Sockets
+    from narrows._engine import Sockets, Watch
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -19,6 +19,7 @@ class Sim(Target):
     name = "sim"
     title = "the software P4 target and our TCP under a virtual clock"
     in_real_time = False
+    can_watch = True
     no_kernel_hosts = "is in real time: --target dpdk"
 
     def run(
@@ -33,6 +34,20 @@ class Sim(Target):
         from narrows.testbed.targets.sim.run import run
 
         return run(plan, out, progress)
+
+    def run_watched(
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None,
+        watch: Watch,
+    ) -> Summary:
+        """See `Target`."""
+        from narrows.testbed.targets.sim.run import run
+
+        return run(plan, out, progress, watch)
 
 
 SIM: Final = Sim()

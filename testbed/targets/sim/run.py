@@ -11,11 +11,12 @@ from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.switch_setup import set_up
 
 if TYPE_CHECKING:
+    from narrows._engine import Watch
     from narrows.schema.summary import Summary
 
 
-def run(plan: str, out: Path, progress: Tell) -> Summary:
+def run(plan: str, out: Path, progress: Tell, watch: Watch | None = None) -> Summary:
     """Runs a plan; see `Target.run`. The switches have their state before the clock begins."""
     switches = set_up(json.loads(plan))
-    summary: Summary = engine.run(plan, str(out), progress, switches)
+    summary: Summary = engine.run(plan, str(out), progress, switches, watch=watch)
     return summary

@@ -14,6 +14,7 @@ from narrows.testbed.tools.shell.network import Ends
 from narrows.testbed.tools.shell.processes import interrupted
 
 if TYPE_CHECKING:
+    from narrows._engine import Watch
     from narrows.schema.summary import Progress, Summary
 
 POLL_S = 0.02
@@ -22,7 +23,7 @@ POLL_S = 0.02
 class Engine:
     """Runs a plan from `__enter__` until `end`."""
 
-    def __init__(self, ends: Ends, out: Path, job: Job) -> None:
+    def __init__(self, ends: Ends, out: Path, job: Job, watch: Watch | None) -> None:
         plan = json.dumps(ends.plan)
         self._sockets = engine.Sockets(plan, ends.devices)
         self._is_over = False
@@ -32,7 +33,11 @@ class Engine:
 
         def work() -> None:
             try:
-                self._summary = DPDK.run(plan, out, self._tell, job.settings, self._sockets)
+                given = (plan, out, self._tell, job.settings, self._sockets)
+                if watch is None:
+                    self._summary = DPDK.run(*given)
+                else:
+                    self._summary = DPDK.run_watched(*given, watch)
             except Exception as error:  # raised again by `check`
                 self._error = error
 

@@ -77,6 +77,8 @@ class ShellOptions:
     name: str
     figures: bool
     quiet: bool
+    live: int | None = None
+    """The TCP port of the live view; 0 for any that is free, None for no view."""
 
     @property
     def title(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.linux import LINUX, checks
 from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.run import voided
+from narrows.testbed.tools.live.run import CHANGED, RunView, served
 from narrows.testbed.tools.shell import flows, network, processes, rootless
 from narrows.testbed.tools.shell.connections import Connections
 from narrows.testbed.tools.shell.engine import Engine
@@ -124,14 +126,25 @@ def behind_the_bottleneck(
             stack.callback(server.stop)
             server.wait_until_ready()
         connections = stack.enter_context(Connections(ends.sides))
-        path = stack.enter_context(Engine(ends, out, job))
+        view = None if options.live is None else RunView(engine.Watch(), ends.plan)
+        path = stack.enter_context(Engine(ends, out, job, view.watch if view else None))
         connections.begin(path.wait_until_ready())
+        if view is not None:
+            stack.enter_context(served(view, options.live or 0, say_address))
         pid = processes.start(ends.command(options.program), ends.inside(environment))
         code = processes.wait(pid, path.check)
         time.sleep(SETTLE_S)
         connections.end()
         summary = path.end()
-        return code, voided(summary, checks.excesses(ends.namespaces)), connections
+        excesses = checks.excesses(ends.namespaces)
+        if view is not None and view.is_changed:
+            excesses.append(CHANGED)
+        return code, voided(summary, excesses), connections
+
+
+def say_address(address: str) -> None:
+    """Says where the page is, beside the program's output."""
+    print(f"narrows shell: live view at {address}", file=sys.stderr, flush=True)
 
 
 def busier(summary: Summary) -> tuple[Direction, Summary]:
