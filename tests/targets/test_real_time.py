@@ -21,6 +21,7 @@ import pytest
 
 from tests.support.real_time import judged, needs_dpdk
 from tests.support.world import TWO_FLOWS, RunDirectory, command, environment, narrows, write
+from tests.tools.test_artifact import changed, edit
 
 pytestmark = needs_dpdk
 
@@ -185,3 +186,41 @@ def wait_for(holds: Callable[[], bool], seconds: float = 180.0) -> None:
     while not holds():
         assert time.monotonic() < end, "it never came to that"
         time.sleep(0.05)
+
+
+ONE_FLOW = """
+title = "One flow in real time"
+duration = "3s"
+[bottleneck]
+rate = "5Mbps"
+delay = "5ms"
+queue = "20packets"
+[access]
+rate = "100Mbps"
+delay = "1ms"
+[[flow]]
+variant = "reno"
+[instrument]
+departure_error = "1s"
+poll_gap = "10s"
+rate_error = 0.99
+lost_packets = 1000
+"""
+"""The limits are those of any machine: what is compared are two runs of it."""
+
+
+def test_a_run_in_real_time_is_compared_by_its_statistics(tmp_path: Path) -> None:
+    source, out = write(tmp_path, ONE_FLOW), tmp_path / "results"
+    ran = narrows("run", str(source), "--target", "dpdk", "--out", str(out), "--no-figures")
+    assert ran.returncode == 0, ran.stderr
+    assert narrows("artifact", str(out / "scenario")).returncode == 0
+    bundle = str(out / "scenario.narrows.zip")
+    near = narrows("verify", bundle, "--target", "dpdk", "--tolerance", "90%")
+    assert near.returncode == 0, near.stdout + near.stderr
+    assert "seed=1: as in the bundle: goodput" in near.stdout
+    for measure in ("link use", "queueing delay, mean", "loss", "Jain's index"):
+        assert measure in near.stdout
+    slower = edit("run.json", "scenario.bottleneck.rate", "2Mbps")
+    other = changed(Path(bundle), tmp_path / "other.zip", slower, sign=True)
+    far = narrows("verify", str(other), "--target", "dpdk", "--tolerance", "10%")
+    assert far.returncode == 1 and "(differs)" in far.stdout, far.stdout + far.stderr
