@@ -129,6 +129,10 @@ class SwitchClient:
             updates += [~one.entity() for one in modified(state)]
         await self._send(updates)
 
+    async def send(self, updates: Sequence[Update]) -> None:
+        """Sends finsy's updates, in this order."""
+        await self._send(updates)
+
     async def make(self, state: SwitchState) -> int:
         """Replaces the entries, sessions, groups and members on the switch with the state's. Value
         sets, meters and registers that the state does not name stay. Returns the number of writes;

@@ -19,8 +19,8 @@ from narrows.testbed.terminal import plain
 
 VERBS = (
     "run", "report", "export", "check", "artifact", "verify", "reproduce", "stf", "kernel",
-    "packetdrill", "list", "shell", "switch", "host", "plan", "calibrate", "pktgen", "generate",
-    "link-trace", "doctor", "completion", "man",
+    "packetdrill", "list", "shell", "lab", "switch", "host", "plan", "calibrate", "pktgen",
+    "generate", "link-trace", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
 
@@ -31,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["switch"]:
         # simple_switch_grpc has its gRPC options behind a --.
         given = [argument for argument in given if argument != "--"]
+    if given[:2] == ["lab", "exec"]:
+        # What follows is a command with options of its own.
+        given = [*given[:2], "--", *given[2:]]
     verbs = given[:1] if given[:1] and given[0] in VERBS else VERBS
     options = parser(verbs).parse_args(given)
     command: Callable[[argparse.Namespace], int] = options.command

@@ -13,7 +13,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "docs/guide/scenario.md", "docs/guide/results.md", "docs/guide/python.md",
         "docs/guide/notebooks.md", "docs/guide/artifacts.md", "docs/guide/real-time.md",
         "docs/guide/shell.md",
-        "docs/guide/programs.md", "docs/guide/add-a-variant.md",
+        "docs/guide/programs.md", "docs/guide/lab.md", "docs/guide/add-a-variant.md",
         "docs/guide/add-a-discipline.md", "docs/guide/add-a-figure.md", "docs/guide/scaling.md",
         "docs/guide/add-a-paper.md", "docs/guide/*.md",
     ),

@@ -1,0 +1,1 @@
+"""`narrows lab`: a network of P4 switches and hosts, from the P4 tutorials' files."""
