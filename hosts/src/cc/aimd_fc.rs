@@ -7,8 +7,8 @@
 //! Reconstructed from the abstract and from its use in Jasem 2010, because the paper's full text
 //! was not available. Constant: 1/2, as in AIMD.
 
-use crate::api::{Ack, Class, Congestion, Idle};
-use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::api::Class;
+use crate::cc::control::Variant;
 use crate::cc::parts::based_window::{BasedWindow, Rebase};
 
 const DECREASE: f64 = 0.5;
@@ -24,36 +24,5 @@ pub const VARIANT: Variant = Variant {
     not_implemented: &[
         "anything beyond the paper's abstract, from which the rule is reconstructed",
     ],
-    build: |setup| Box::new(AimdFc::new(setup)),
+    build: |setup| Box::new(BasedWindow::new(setup, Rebase::Always, DECREASE)),
 };
-
-/// The window of an AIMD-FC sender.
-#[derive(Clone, Debug)]
-pub struct AimdFc(BasedWindow);
-
-impl AimdFc {
-    fn new(setup: &Setup) -> Self {
-        AimdFc(BasedWindow::new(setup, Rebase::Always))
-    }
-}
-
-impl CongestionControl for AimdFc {
-    fn cwnd_bytes(&self) -> u64 {
-        self.0.cwnd_bytes
-    }
-    fn ssthresh_bytes(&self) -> u64 {
-        self.0.ssthresh_bytes
-    }
-    fn on_growth(&mut self, ack: &Ack) {
-        self.0.grow(ack);
-    }
-    fn on_congestion(&mut self, congestion: &Congestion) {
-        self.0.cut(congestion, DECREASE);
-    }
-    fn on_rto(&mut self, congestion: &Congestion) {
-        self.0.collapse(congestion, DECREASE);
-    }
-    fn on_idle(&mut self, idle: &Idle) {
-        self.0.restart(idle.restart_window_bytes);
-    }
-}

@@ -69,9 +69,10 @@ impl AimdFcPlus {
             rebase if rebase < 1.5 => Rebase::Always,
             _ => Rebase::Guarded,
         };
+        let d = setup.parameters.get("d");
         AimdFcPlus {
-            window: BasedWindow::new(setup, rebase),
-            d: setup.parameters.get("d"),
+            window: BasedWindow::new(setup, rebase, d),
+            d,
             d_equilibrium: setup.parameters.get("d_equilibrium"),
             last_peak_bytes: None,
         }
@@ -86,7 +87,7 @@ impl CongestionControl for AimdFcPlus {
         self.window.ssthresh_bytes
     }
     fn on_growth(&mut self, ack: &Ack) {
-        self.window.grow(ack);
+        self.window.on_growth(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
         let peak = self.window.cwnd_bytes.min(congestion.window_bytes);
@@ -94,13 +95,15 @@ impl CongestionControl for AimdFcPlus {
             .last_peak_bytes
             .replace(peak)
             .is_some_and(|last| last.abs_diff(peak) <= u64::from(congestion.mss));
-        self.window.cut(congestion, if is_steady { self.d_equilibrium } else { self.d });
+        self.window.decrease = if is_steady { self.d_equilibrium } else { self.d };
+        self.window.on_congestion(congestion);
     }
     fn on_rto(&mut self, congestion: &Congestion) {
         self.last_peak_bytes = None;
-        self.window.collapse(congestion, self.d);
+        self.window.decrease = self.d;
+        self.window.on_rto(congestion);
     }
     fn on_idle(&mut self, idle: &Idle) {
-        self.window.restart(idle.restart_window_bytes);
+        self.window.on_idle(idle);
     }
 }

@@ -6,8 +6,8 @@
 //! that joins late starves. `rebase = 1` is our guard against that; it is off in the paper's
 //! reading. Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
-use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
-use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::api::{Class, Need, Parameter};
+use crate::cc::control::{Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};
 
 const DECREASE: f64 = 0.5;
@@ -29,38 +29,11 @@ pub const VARIANT: Variant = Variant {
         origin: "0: the paper; 1: ours",
     }],
     not_implemented: &["the paper does not define time-outs and slow start; they are Reno's"],
-    build: |setup| Box::new(NewAimd::new(setup)),
+    build: |setup| Box::new(window(setup)),
 };
 
-/// The window of a New-AIMD sender.
-#[derive(Clone, Debug)]
-pub struct NewAimd(BasedWindow);
-
-impl NewAimd {
-    fn new(setup: &Setup) -> Self {
-        let is_guarded = setup.parameters.get("rebase") >= 0.5;
-        let rebase = if is_guarded { Rebase::Guarded } else { Rebase::Never };
-        NewAimd(BasedWindow::new(setup, rebase))
-    }
-}
-
-impl CongestionControl for NewAimd {
-    fn cwnd_bytes(&self) -> u64 {
-        self.0.cwnd_bytes
-    }
-    fn ssthresh_bytes(&self) -> u64 {
-        self.0.ssthresh_bytes
-    }
-    fn on_growth(&mut self, ack: &Ack) {
-        self.0.grow(ack);
-    }
-    fn on_congestion(&mut self, congestion: &Congestion) {
-        self.0.cut(congestion, DECREASE);
-    }
-    fn on_rto(&mut self, congestion: &Congestion) {
-        self.0.collapse(congestion, DECREASE);
-    }
-    fn on_idle(&mut self, idle: &Idle) {
-        self.0.restart(idle.restart_window_bytes);
-    }
+fn window(setup: &Setup) -> BasedWindow {
+    let is_guarded = setup.parameters.get("rebase") >= 0.5;
+    let rebase = if is_guarded { Rebase::Guarded } else { Rebase::Never };
+    BasedWindow::new(setup, rebase, DECREASE)
 }

@@ -17,7 +17,7 @@ use crate::tcp::connection::Connection;
 use crate::udp::{self, sender_by_name};
 use crate::wire::addr::{Endpoint, Mac};
 use crate::wire::datagram::{self};
-use crate::wire::ip::Discard;
+use crate::wire::ip::{Discard, IpEmitter};
 use crate::wire::segment::Emitter;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
@@ -97,14 +97,14 @@ impl Host {
             let settings = udp::Settings::resolve(flow)?;
             let mut emitter = self.udp_emitter(flow.dscp, port, peer);
             if let Some(ttl) = flow.ttl {
-                emitter = emitter.with_ttl(ttl.get());
+                emitter = emitter.with_ip(|ip| ip.with_ttl(ttl.get()));
             }
             Transport::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
             let mut emitter = self.emitter(flow.dscp, port, peer);
             if let Some(ttl) = flow.ttl {
-                emitter = emitter.with_ttl(ttl.get());
+                emitter = emitter.with_ip(|ip| ip.with_ttl(ttl.get()));
             }
             Transport::Tcp(Connection::connect(settings, emitter, &mut self.rng))
         };
@@ -144,14 +144,16 @@ impl Host {
 
     fn emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> Emitter {
         Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
-            .leaving_checksum(self.leaves_checksums)
-            .with_dscp(dscp.unwrap_or(0))
+            .with_ip(|ip| self.settled(ip, dscp))
     }
 
     fn udp_emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> datagram::Emitter {
         datagram::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
-            .leaving_checksum(self.leaves_checksums)
-            .with_dscp(dscp.unwrap_or(0))
+            .with_ip(|ip| self.settled(ip, dscp))
+    }
+
+    fn settled<const N: usize>(&self, ip: IpEmitter<N>, dscp: Option<u8>) -> IpEmitter<N> {
+        ip.leaving_checksum(self.leaves_checksums).with_dscp(dscp.unwrap_or(0))
     }
 
     fn add(

@@ -13,7 +13,8 @@
 use crate::api::Stage;
 use crate::outstanding::scoreboard::Scoreboard;
 use crate::recovery::rule::{
-    NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_rto,
+    NextSegment, Outcome, Recovery, Rule, Setup, Transmission, resend_oldest, send_after_rto,
+    send_new,
 };
 use narrows_common::Time;
 
@@ -138,7 +139,7 @@ impl Recovery for Full {
 
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
+            return resend_oldest(board);
         }
         if self.burst_left == 0 {
             return NextSegment::New { room_bytes: 0 };
@@ -147,7 +148,7 @@ impl Recovery for Full {
             return send_after_rto(board, self.setup.mss, cwnd_bytes);
         }
         let window_bytes = cwnd_bytes + self.inflation_bytes;
-        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        send_new(board, window_bytes)
     }
 
     fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {

@@ -9,7 +9,9 @@
 
 use crate::api::Stage;
 use crate::outstanding::scoreboard::Scoreboard;
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
+use crate::recovery::rule::{
+    NextSegment, Outcome, Recovery, Rule, Setup, resend_oldest, send_after_rto, send_new,
+};
 use narrows_common::Time;
 
 /// The rule's entry in the list.
@@ -157,7 +159,7 @@ impl Recovery for NewReno {
 
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
+            return resend_oldest(board);
         }
         let extra_bytes = match self.stage {
             Stage::Loss => {
@@ -169,7 +171,7 @@ impl Recovery for NewReno {
         };
         // Even a window deflated to zero admits one segment (RFC 5681 section 3.1).
         let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes).max(self.setup.mss.into());
-        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        send_new(board, window_bytes)
     }
 
     fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {

@@ -215,6 +215,16 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
     }
 }
 
+/// What to send for a loss that duplicate ACKs show: the oldest outstanding data.
+pub(super) fn resend_oldest(board: &Scoreboard) -> NextSegment {
+    NextSegment::Retransmit { start: board.una(), end: board.nxt() }
+}
+
+/// What to send without a loss: new data, in the window that outstanding data leaves free.
+pub(super) fn send_new(board: &Scoreboard, window_bytes: u64) -> NextSegment {
+    NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+}
+
 /// What to send after a time-out: lost holes from the first on, then new data.
 pub(super) fn send_after_rto(board: &Scoreboard, mss: u32, cwnd_bytes: u64) -> NextSegment {
     let room_bytes = cwnd_bytes.saturating_sub(board.pipe_bytes());

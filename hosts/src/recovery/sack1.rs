@@ -12,7 +12,9 @@
 
 use crate::api::{Need, Stage};
 use crate::outstanding::scoreboard::Scoreboard;
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
+use crate::recovery::rule::{
+    NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto, send_new,
+};
 use narrows_common::Time;
 
 /// The rule's entry in the list.
@@ -147,7 +149,7 @@ impl Recovery for Sack1 {
         match self.stage {
             Stage::Open => {
                 let window_bytes = cwnd_bytes + self.setup.limited_transmit_bytes(self.dupacks);
-                NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+                send_new(board, window_bytes)
             }
             Stage::Loss => {
                 let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);

@@ -7,7 +7,9 @@
 
 use crate::api::Stage;
 use crate::outstanding::scoreboard::Scoreboard;
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
+use crate::recovery::rule::{
+    NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto, send_new,
+};
 use narrows_common::Time;
 
 /// The rule's entry in the list.
@@ -71,7 +73,7 @@ impl Recovery for Tahoe {
             return send_after_rto(board, self.setup.mss, window_bytes);
         }
         let window_bytes = cwnd_bytes + self.setup.limited_transmit_bytes(self.dupacks);
-        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        send_new(board, window_bytes)
     }
 
     fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {

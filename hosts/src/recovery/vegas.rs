@@ -12,7 +12,9 @@
 use crate::api::{Delivery, Need, Stage};
 use crate::outstanding::scoreboard::Scoreboard;
 use crate::outstanding::sent_segments::SentSegment;
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
+use crate::recovery::rule::{
+    NextSegment, Outcome, Recovery, Rule, Setup, resend_oldest, send_after_rto, send_new,
+};
 use narrows_common::{Duration, Time};
 
 /// The rule's entry in the list.
@@ -181,7 +183,7 @@ impl Recovery for Vegas {
 
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
+            return resend_oldest(board);
         }
         // One or two duplicates block all sending.
         if self.dupacks > 0 && self.dupacks < self.setup.dupack_threshold {
@@ -191,7 +193,7 @@ impl Recovery for Vegas {
         if self.stage == Stage::Loss {
             return send_after_rto(board, self.setup.mss, window_bytes);
         }
-        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        send_new(board, window_bytes)
     }
 
     fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {

@@ -48,10 +48,12 @@ pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard
     })
 }
 
+type Ip = IpEmitter<HEADERS_BYTES>;
+
 /// Writes the datagrams of one end of a flow.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    ip: IpEmitter<HEADERS_BYTES>,
+    ip: Ip,
 }
 
 impl Emitter {
@@ -61,24 +63,10 @@ impl Emitter {
         Emitter { ip: IpEmitter::new(macs, (ip, peer.ip), PROTOCOL_UDP, ports) }
     }
 
-    /// Sets a time to live other than 64.
+    /// Changes the settings of the IP header: `emitter.with_ip(|ip| ip.with_ttl(2))`.
     #[must_use]
-    pub fn with_ttl(mut self, ttl: u8) -> Self {
-        self.ip = self.ip.with_ttl(ttl);
-        self
-    }
-
-    /// Sets a code point (DSCP) other than 0, below 64.
-    #[must_use]
-    pub fn with_dscp(mut self, dscp: u8) -> Self {
-        self.ip = self.ip.with_dscp(dscp);
-        self
-    }
-
-    /// Sets whether the device writes the checksum.
-    #[must_use]
-    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
-        self.ip = self.ip.leaving_checksum(leaves);
+    pub fn with_ip(mut self, set: impl FnOnce(Ip) -> Ip) -> Self {
+        self.ip = set(self.ip);
         self
     }
 
@@ -135,7 +123,8 @@ mod tests {
     #[test]
     fn a_checksum_left_to_the_device_is_the_pseudo_headers_sum() {
         let mut packet = Packet::default();
-        emitter().leaving_checksum(true).emit(Ecn::NotEct, &[b"abc"], 1, &mut packet);
+        let mut emitter = emitter().with_ip(|ip| ip.leaving_checksum(true));
+        emitter.emit(Ecn::NotEct, &[b"abc"], 1, &mut packet);
         assert_eq!(packet.data[40..42], [0x14, 0x20], "the second sum above");
         assert_eq!(packet.checksums, Checksums::Left { protocol: 17 });
     }

@@ -165,10 +165,12 @@ pub struct Header {
     pub options: Options,
 }
 
+type Ip = IpEmitter<HEADERS_BYTES>;
+
 /// Writes the segments of one connection.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    ip: IpEmitter<HEADERS_BYTES>,
+    ip: Ip,
     /// The sum of the current header's fields.
     fields_sum: u64,
 }
@@ -179,24 +181,10 @@ impl Emitter {
         Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP, ports), fields_sum: 0 }
     }
 
-    /// Sets a time to live other than 64.
+    /// Changes the settings of the IP header: `emitter.with_ip(|ip| ip.with_ttl(2))`.
     #[must_use]
-    pub fn with_ttl(mut self, ttl: u8) -> Self {
-        self.ip = self.ip.with_ttl(ttl);
-        self
-    }
-
-    /// Sets a code point (DSCP) other than 0, below 64.
-    #[must_use]
-    pub fn with_dscp(mut self, dscp: u8) -> Self {
-        self.ip = self.ip.with_dscp(dscp);
-        self
-    }
-
-    /// Sets whether the device writes the checksum.
-    #[must_use]
-    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
-        self.ip = self.ip.leaving_checksum(leaves);
+    pub fn with_ip(mut self, set: impl FnOnce(Ip) -> Ip) -> Self {
+        self.ip = set(self.ip);
         self
     }
 

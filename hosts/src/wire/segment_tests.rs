@@ -49,7 +49,8 @@ fn a_bare_ack_byte_by_byte() {
 
 #[test]
 fn a_checksum_left_to_the_device_is_the_pseudo_headers_sum() {
-    let (mut packet, mut emitter) = (Packet::default(), emitter().leaving_checksum(true));
+    let (mut packet, mut emitter) =
+        (Packet::default(), emitter().with_ip(|ip| ip.leaving_checksum(true)));
     let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
     emitter.begin(&header, &mut packet);
     emitter.finish(&mut packet);
@@ -76,7 +77,7 @@ fn another_time_to_live_changes_the_header_checksum_alone() {
     expected[22] = 2;
     // d931 less 4006 and with 0206: 9b31; its complement is 64ce.
     expected[24..26].copy_from_slice(&[0x64, 0xce]);
-    assert_eq!(written(emitter().with_ttl(2)), expected);
+    assert_eq!(written(emitter().with_ip(|ip| ip.with_ttl(2))), expected);
 }
 
 #[test]
@@ -88,15 +89,19 @@ fn a_code_point_changes_the_header_checksum_alone() {
         emitter.finish(&mut packet);
         packet.to_bytes()
     };
-    let plain = written(emitter().with_ttl(2));
+    let plain = written(emitter().with_ip(|ip| ip.with_ttl(2)));
     let mut expected = plain.clone();
     // Code point 46 and ECT(0): 0xb8 + 2.
     expected[15] = 0xba;
     let sum = u32::from(!u16::from_be_bytes([plain[24], plain[25]])) + 0xb8;
     let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
     expected[24..26].copy_from_slice(&checksum.to_be_bytes());
-    assert_eq!(written(emitter().with_ttl(2).with_dscp(46)), expected);
-    assert_eq!(written(emitter().with_dscp(46).with_ttl(2)), expected, "in either order");
+    assert_eq!(written(emitter().with_ip(|ip| ip.with_ttl(2).with_dscp(46))), expected);
+    assert_eq!(
+        written(emitter().with_ip(|ip| ip.with_dscp(46).with_ttl(2))),
+        expected,
+        "in either order"
+    );
 }
 
 #[test]

@@ -9,8 +9,8 @@
 //!
 //! x and w are whole bytes. A cut loses less than one byte; growth carries its remainder.
 
-use crate::api::{Ack, Congestion};
-use crate::cc::control::Setup;
+use crate::api::{Ack, Congestion, Idle};
+use crate::cc::control::{CongestionControl, Setup};
 use crate::cc::reno::{avoid_congestion, slow_start};
 
 /// The base after an event.
@@ -35,22 +35,46 @@ pub struct BasedWindow {
     base_bytes: Option<u64>,
     remainder: u64,
     rebase: Rebase,
+    /// The fraction d of the base that an event removes.
+    pub decrease: f64,
 }
 
 impl BasedWindow {
     /// The window before the first byte is sent.
-    pub fn new(setup: &Setup, rebase: Rebase) -> Self {
+    pub fn new(setup: &Setup, rebase: Rebase, decrease: f64) -> Self {
         BasedWindow {
             cwnd_bytes: setup.initial_window_bytes,
             ssthresh_bytes: setup.initial_ssthresh_bytes,
             base_bytes: None,
             remainder: 0,
             rebase,
+            decrease,
         }
     }
 
+    /// The window after a cut of the base, and the rest of the base.
+    fn cut_window(&self, congestion: &Congestion) -> (u64, u64) {
+        // Window beyond what is in use does not count.
+        let window = self.cwnd_bytes.min(congestion.window_bytes);
+        let cut = |base: u64| (base as f64 * self.decrease) as u64;
+        let mut base = self.base_bytes.map_or(window, |base| base.min(window));
+        if self.rebase == Rebase::Guarded && cut(base) < u64::from(congestion.mss).max(window / 8) {
+            base = window;
+        }
+        let left = (window - cut(base)).max(2 * u64::from(congestion.mss));
+        (left, if self.rebase == Rebase::Always { left } else { base - cut(base) })
+    }
+}
+
+impl CongestionControl for BasedWindow {
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
     /// Grows as Reno does.
-    pub fn grow(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.cwnd_bytes < self.ssthresh_bytes {
             self.cwnd_bytes = slow_start(self.cwnd_bytes, ack.credit_bytes);
         } else {
@@ -63,43 +87,24 @@ impl BasedWindow {
             );
         }
     }
-
-    /// The window after a cut of the base by `decrease`, and the rest of the base.
-    fn cut_window(&self, congestion: &Congestion, decrease: f64) -> (u64, u64) {
-        // Window beyond what is in use does not count.
-        let window = self.cwnd_bytes.min(congestion.window_bytes);
-        let cut = |base: u64| (base as f64 * decrease) as u64;
-        let mut base = self.base_bytes.map_or(window, |base| base.min(window));
-        if self.rebase == Rebase::Guarded && cut(base) < u64::from(congestion.mss).max(window / 8) {
-            base = window;
-        }
-        let left = (window - cut(base)).max(2 * u64::from(congestion.mss));
-        (left, if self.rebase == Rebase::Always { left } else { base - cut(base) })
-    }
-
-    /// A congestion event.
-    pub fn cut(&mut self, congestion: &Congestion, decrease: f64) {
-        let (window, base) = self.cut_window(congestion, decrease);
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let (window, base) = self.cut_window(congestion);
         self.cwnd_bytes = window;
         self.ssthresh_bytes = congestion.threshold(window);
         self.base_bytes = Some(base);
         self.remainder = 0;
     }
-
-    /// A time-out.
-    pub fn collapse(&mut self, congestion: &Congestion, decrease: f64) {
+    fn on_rto(&mut self, congestion: &Congestion) {
         if !congestion.is_repeated {
-            self.ssthresh_bytes = congestion.threshold(self.cut_window(congestion, decrease).0);
+            self.ssthresh_bytes = congestion.threshold(self.cut_window(congestion).0);
         }
         self.cwnd_bytes = congestion.mss.into();
         self.base_bytes = None;
         self.remainder = 0;
     }
-
-    /// The sender was idle.
-    pub fn restart(&mut self, restart_window_bytes: u64) {
-        if restart_window_bytes < self.cwnd_bytes {
-            self.cwnd_bytes = restart_window_bytes;
+    fn on_idle(&mut self, idle: &Idle) {
+        if idle.restart_window_bytes < self.cwnd_bytes {
+            self.cwnd_bytes = idle.restart_window_bytes;
             self.base_bytes = None;
             self.remainder = 0;
         }
