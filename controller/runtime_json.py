@@ -77,8 +77,10 @@ def entry(one: Json) -> Update:
 
 
 def matched(value: Any) -> Any:
-    """A match as finsy takes it."""
-    return tuple(value) if isinstance(value, list) else value
+    """A match as finsy takes it. The tutorials also write an exact value as a list of one."""
+    if not isinstance(value, list):
+        return value
+    return value[0] if len(value) == 1 else tuple(value)
 
 
 def group(one: Json) -> Update:

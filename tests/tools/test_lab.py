@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from narrows.controller.errors import ControllerError
-from narrows.controller.runtime_json import read_runtime
+from narrows.controller.runtime_json import matched, read_runtime
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.linux.namespaces import NAMESPACES, missing
 from narrows.testbed.tools.lab.program import compile_if_stale
@@ -159,6 +159,11 @@ def test_a_wrong_runtime_file_is_named(text: str, said: str) -> None:
     with pytest.raises(ControllerError) as error:
         read_runtime(text)
     assert said in str(error.value)
+
+
+def test_a_match_is_a_value_or_a_pair() -> None:
+    """The tutorials write `["10.0.1.1", 32]`, `5` and, for an exact match, `[5]`."""
+    assert [matched(one) for one in (["10.0.1.1", 32], 5, [5])] == [("10.0.1.1", 32), 5, 5]
 
 
 def test_a_program_older_than_its_source_is_compiled(

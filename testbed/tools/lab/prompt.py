@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -100,9 +99,7 @@ class Prompt:
         command = self.hosts.command(host, words)
         # Commands from a file must not read the lines after their own.
         given = None if sys.stdin.isatty() else subprocess.DEVNULL
-        process = subprocess.Popen(
-            command, env=self.environment, stdin=given, preexec_fn=plain_signals
-        )
+        process = subprocess.Popen(command, env=self.environment, stdin=given)
         while True:
             try:
                 return process.wait()
@@ -197,9 +194,3 @@ class Prompt:
 def shell() -> str:
     """The user's shell."""
     return os.environ.get("SHELL") or SHELL
-
-
-def plain_signals() -> None:
-    """In a child: signals as a program expects them."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)

@@ -63,6 +63,9 @@ def run(
         return run_in(options, topology, environment, tell, stopped)
     except (namespaces.PlumbingError, engine.RunError, engine.DeviceError) as error:
         raise LabError(str(error)) from None
+    except Over:
+        # Before it was up.
+        raise KeyboardInterrupt from None
 
 
 def run_in(
