@@ -1,8 +1,9 @@
 // The bottleneck on v1model (bmv2's simple_switch, and Narrows' own software target):
 // a parser, the order of the stages, and the intrinsic metadata copied in and out.
 //
-//   parse -> Forward -> IdentifyFlow -> RandomLoss -> CountDrops -> [traffic manager]
-//         -> Codel -> MeasureDelay -> MarkEcn -> SelectReport -> (clone) -> deparse
+//   parse -> Forward -> IdentifyFlow -> RandomLoss -> ClassifyScalable -> CountDrops
+//         -> [traffic manager]
+//         -> AfterQueue -> MeasureDelay -> MarkEcn -> SelectReport -> (clone) -> deparse
 //   clone -> [traffic manager of the collector's port] -> MakeReport -> deparse
 
 #include <core.p4>
@@ -15,7 +16,7 @@
 #include "stages/flow.p4"
 #include "stages/loss.p4"
 #include "stages/count_drops.p4"
-#include "aqm/codel.p4"
+#include "aqm/after_queue.p4"
 #include "stages/delay.p4"
 #include "stages/ecn.p4"
 #include "stages/telemetry.p4"
@@ -87,6 +88,7 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
     Forward() forward;
     IdentifyFlow() identify_flow;
     RandomLoss() random_loss;
+    ClassifyScalable() classify_scalable;
     CountDrops() count_drops;
 
     apply {
@@ -100,11 +102,13 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
         if (meta.drop == DROP_NONE) {
             identify_flow.apply(hdr, meta);
             random_loss.apply(hdr, meta);
+            classify_scalable.apply(hdr, meta);
         }
         count_drops.apply(meta);
 
         if (meta.drop == DROP_NONE) {
             standard_metadata.egress_spec = meta.egress_port;
+            standard_metadata.priority = meta.priority;
         } else {
             mark_to_drop(standard_metadata);
         }
@@ -113,7 +117,7 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
 
 control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
                       inout standard_metadata_t standard_metadata) {
-    Codel() codel;
+    AfterQueue() after_queue;
     MeasureDelay() measure_delay;
     MarkEcn() mark_ecn;
     SelectReport() select_report;
@@ -130,7 +134,7 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
             meta.enqueue_depth = (depth_t) standard_metadata.enq_qdepth;
             meta.egress_timestamp = standard_metadata.egress_global_timestamp;
 
-            codel.apply(hdr, meta);
+            after_queue.apply(hdr, meta);
             if (meta.drop != DROP_NONE) {
                 mark_to_drop(standard_metadata);
             } else {

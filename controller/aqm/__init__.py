@@ -1,7 +1,7 @@
 """Queue disciplines that are stages of the P4 program (`p4/aqm/`), behind a DropTail queue.
 
 Each has a record as the traffic manager's disciplines have, so scenarios and lists treat them
-alike, and an entry that the controller writes.
+alike, and entries that the controller writes.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from narrows.controller.aqm import dualpi2
 from narrows.controller.aqm.codel import CODEL
-from narrows.controller.aqm.record import PortDiscipline
+from narrows.controller.aqm.pie import PIE
+from narrows.controller.aqm.record import CONTROL, PortDiscipline
+from narrows.controller.aqm.red import RED
 from narrows.controller.stages import PortStage
 from narrows.controller.state import SwitchState
 
 if TYPE_CHECKING:
     from narrows.schema.records import DisciplineRecord
+    from narrows.schema.switch import QueueConfig
 
 QUEUE: Final = "drop-tail"
 """The traffic manager's discipline before such a stage."""
 
-DISCIPLINES: Final[tuple[PortDiscipline, ...]] = (CODEL,)
+DISCIPLINES: Final[tuple[PortDiscipline, ...]] = (CODEL, RED, PIE, dualpi2.DUALPI2)
 RECORDS: Final[tuple[DisciplineRecord, ...]] = tuple(each.record for each in DISCIPLINES)
+
+ON: Final = PortStage(f"{CONTROL}.discipline", "act", None)
+"""The entry of a port that has one of them."""
 
 
 def is_stage(discipline: str) -> bool:
@@ -30,15 +37,25 @@ def is_stage(discipline: str) -> bool:
     return any(record["name"] == discipline for record in RECORDS)
 
 
-def stages(discipline: str, parameters: Mapping[str, float]) -> dict[PortStage, float]:
-    """The stages of a discipline, with all parameters in base units, and their values; none if the
-    traffic manager has it.
+def stages(
+    discipline: str, parameters: Mapping[str, float], rate_bps: int
+) -> dict[PortStage, float]:
+    """The stages of a discipline at a port of this rate, with all parameters in base units, and
+    their values; none if the traffic manager has it.
     """
     for each in DISCIPLINES:
         if each.record["name"] == discipline:
-            constants = each.encode(parameters)
-            return {PortStage(each.table, each.action, None, constants=constants): 1}
+            constants = each.encode(parameters, rate_bps)
+            found = {ON: 1.0, PortStage(each.table, each.action, None, constants=constants): 1.0}
+            if each is dualpi2.DUALPI2:
+                found[dualpi2.at_ingress(parameters)] = 1.0
+            return found
     return {}
+
+
+def queues(discipline: str, parameters: Mapping[str, float]) -> list[QueueConfig]:
+    """The traffic manager's queues of a port with this discipline; empty for a single one."""
+    return dualpi2.queues(parameters) if discipline == dualpi2.DUALPI2.record["name"] else []
 
 
 def in_longer_ticks(state: SwitchState, tick_ns: int) -> SwitchState:

@@ -1,10 +1,10 @@
 // CoDel (RFC 8289) after the queue. Once the queueing delay has been at or above `target` for an
 // `interval`, it drops a packet, and further ones `interval` / sqrt(count) apart, until the delay
 // is below `target` or at most one packet waits. With `mark_instead`, a packet that can be marked
-// is marked and sent (section 3.1). A port without an entry has none of this.
+// is marked and sent (section 3.1).
 //
 // Egress counts packets, the traffic manager's CoDel bytes: here one packet may wait where there an
-// MTU may. A drop here costs no link time in Narrows' switch, and leaves a gap on bmv2.
+// MTU may.
 //
 // The root is a table (inverse_root.p4), as in P4-CoDel (Kundel et al. 2018). From 2^16 drops in one
 // state on it is that of 2^16.
@@ -18,9 +18,7 @@ const bit<2> MOVED = 0;
 const bit<2> MOVES_AFTER_DROP = 1;
 const bit<2> MOVES_AFTER_MARK = 2;
 
-control Codel(inout headers_t hdr, inout metadata_t meta) {
-    PACKET_COUNTER(PORTS, codel_drops)
-    PACKET_COUNTER(PORTS, codel_marks)
+control Codel(inout metadata_t meta) {
     // When the delay will have been too long for an interval; 0: it is not.
     register<timestamp_t>(PORTS) codel_first_above;
     register<timestamp_t>(PORTS) codel_next_drop;
@@ -118,15 +116,12 @@ control Codel(inout headers_t hdr, inout metadata_t meta) {
             dropping = may_drop;
 
             if (acts == 1) {
-                if (marks == 1 && hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
-                    hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
-                    COUNT(codel_marks, meta.egress_port);
+                meta.signal = SIGNAL_DROP;
+                if (marks == 1 && meta.may_mark == 1) {
+                    meta.signal = SIGNAL_MARK;
                     if (pending == MOVES_AFTER_DROP) {
                         pending = MOVES_AFTER_MARK;
                     }
-                } else {
-                    meta.drop = DROP_CODEL;
-                    COUNT(codel_drops, meta.egress_port);
                 }
             }
 

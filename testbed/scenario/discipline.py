@@ -18,7 +18,7 @@ from narrows.testbed.scenario.values import RECORD_UNITS, Model, read_key, regis
 if TYPE_CHECKING:
     from narrows.controller.stages import PortStage
     from narrows.schema.records import DisciplineParameter, DisciplineRecord
-    from narrows.schema.switch import DisciplineConfig
+    from narrows.schema.switch import DisciplineConfig, QueueConfig
 
 
 class Discipline(Model):
@@ -84,9 +84,15 @@ class Discipline(Model):
         """True if the P4 program has it, not the traffic manager."""
         return aqm.is_stage(self.name)
 
-    def stages(self) -> dict[PortStage, float]:
-        """The P4 program's stages for it, and their values; none for the traffic manager's."""
-        return aqm.stages(self.name, self._values())
+    def stages(self, rate_bps: int) -> dict[PortStage, float]:
+        """The P4 program's stages for it at a port of this rate, and their values; none for the
+        traffic manager's.
+        """
+        return aqm.stages(self.name, self._values(), rate_bps)
+
+    def queues(self) -> list[QueueConfig]:
+        """The traffic manager's queues that it needs; empty for a single one."""
+        return aqm.queues(self.name, self._values())
 
     def _values(self) -> dict[str, float]:
         """All parameters in base units."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
@@ -127,6 +127,14 @@ class Port(PortImpairments, PortStages):
     """
     telemetry: Annotated[Every | None, TELEMETRY] = None
     """Reports one packet in so many; 0: none; absent: the value of `[telemetry]`."""
+
+    @model_validator(mode="after")
+    def _queues_are_its_own_or_the_disciplines(self) -> Self:
+        if self.queues and self.discipline.queues():
+            raise ValueError(
+                f"{self.discipline.name} has two queues of its own; expected no queues"
+            )
+        return self
 
 
 class Bottleneck(Port):

@@ -169,6 +169,9 @@ def port(scenario: Scenario, layout: Layout, end: End, directory: Path) -> PortC
             "record": False,
         }
     is_recorded = scenario.record.both_directions or settings.forward
+    classes = [queue_class(layout, end, own, queue) for queue in own.queues]
+    if settings.forward:
+        classes = classes or own.discipline.queues()
     trace = link_trace(layout, end, directory)
     return {
         "port": end.port,
@@ -177,8 +180,8 @@ def port(scenario: Scenario, layout: Layout, end: End, directory: Path) -> PortC
         "queue": queue_limit(layout, end, own.queue, own.rate, "queue"),
         "discipline": own.discipline.planned(),
         "counts": own.counts,
-        "queues": max(len(own.queues), 1),
-        "classes": [queue_class(layout, end, own, queue) for queue in own.queues],
+        "queues": max(len(classes), 1),
+        "classes": classes,
         "record": is_recorded and scenario.record.queue is not False,
     }
 

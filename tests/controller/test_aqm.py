@@ -1,43 +1,91 @@
-"""The entries of the P4 program's disciplines, and their conversion to another unit of time."""
+"""The entries of the P4 program's disciplines, with their fixed-point numbers by hand."""
 
 from __future__ import annotations
 
+import pytest
+
 from narrows.controller import aqm
+from narrows.controller.aqm import dualpi2
 from narrows.controller.state import SwitchState, TableEntry
 
-CODEL = {"target": 5e9, "interval": 1e11, "ecn": 1.0}
-MATCHES = {"codel_target": 5_000_000, "codel_interval": 100_000_000, "mark_instead": 1}
+NAMES = [record["name"] for record in aqm.RECORDS]
 
 
-def entry(parameters: dict[str, float]) -> TableEntry:
-    """CoDel's entry at port 2."""
-    ((stage, value),) = aqm.stages("p4-codel", parameters).items()
-    return stage.entry(2, value)
+def params(name: str, **others: float) -> dict[str, int]:
+    """The parameters of a discipline's entry at 10 Mb/s; a name's dashes are underscores."""
+    return dict(entry(name, **others).params)
 
 
-def test_codel_is_set_in_nanoseconds() -> None:
-    assert entry(CODEL).table == "NarrowsEgress.codel.codel"
-    assert entry(CODEL).params == MATCHES
+def entry(name: str, **others: float) -> TableEntry:
+    record = next(record for record in aqm.RECORDS if record["name"] == name)
+    values = {each["name"]: each["default"] for each in record["parameters"]}
+    values |= {key.replace("_", "-"): value for key, value in others.items()}
+    stages = aqm.stages(name, values, 10_000_000)
+    own = name.removeprefix("p4-")
+    entries = [stage.entry(2, value) for stage, value in stages.items()]
+    return next(one for one in entries if one.table.endswith(f".{own}.{own}"))
 
 
-def test_longer_ticks_convert_the_durations_only() -> None:
-    other = TableEntry("t", {}, "a", {"codel_target": 5000})
-    converted, same = aqm.in_longer_ticks(SwitchState((entry(CODEL), other)), 1000).entries
-    assert converted.params == {
-        "codel_target": 5000,
-        "codel_interval": 100_000,
-        "mark_instead": 1,
+def test_red_has_thresholds_slopes_and_halvings() -> None:
+    assert params("p4-red") == {
+        "red_min_th": 5 * 2**16,
+        "red_max_th": 15 * 2**16,
+        "red_forced_th": 30 * 2**16,
+        "red_max_p": round(0.1 * 2**32),
+        "red_slope": round(0.01 * 2**32),
+        "red_gentle_slope": round(0.06 * 2**32),  # 0.9 over 15 packets
+        "red_weight": 131,  # 0.002
+        # 2,500 packets of 500 B a second; 0.998^346.2 is 1/2, so 7.2206 halvings a second.
+        "red_idle_halvings": pytest.approx(7.2206e-9 * 2**40, abs=1),
+        "mark_instead": 0,
     }
-    assert converted.key == entry(CODEL).key
+    assert params("p4-red", gentle=0)["red_forced_th"] == 15 * 2**16
+    # 1 - exp(-1/2500) = 0.00039992, in 2^-16.
+    assert params("p4-red", weight=0)["red_weight"] == 26
+
+
+def test_pie_has_gains_for_each_tick() -> None:
+    found = params("p4-pie", ecn=1)
+    assert found["pie_alpha"] == round(0.125 * 2**48 / 1e9)
+    assert found["pie_beta"] == round(1.25 * 2**48 / 1e9)
+    assert found["pie_idle_decay"] == round(0.02 * 2**48 / 15e6)
+    assert found["pie_mark_below"] == round(0.1 * 2**32)
+    assert params("p4-pie")["pie_mark_below"] == 0
+
+
+def test_dualpi2_has_a_ramp_and_weights() -> None:
+    found = params("p4-dualpi2")
+    assert found["dualpi2_ramp_slope"] * 400_000 == pytest.approx(2**32, rel=1e-4)
+    assert found["dualpi2_most_classic"] == 2**30  # 1 / 2^2
+    assert found["dualpi2_coupling"] == 2 * 2**16
+    assert dualpi2.queues({"classic-share": 0.1}) == [{"weight": 9}, {"weight": 1}]
+    assert dualpi2.queues({"classic-share": 1 / 16}) == [{"weight": 15}, {"weight": 1}]
+    assert dualpi2.queues({"classic-share": 0}) == [{}, {}]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_longer_ticks_keep_the_rule(name: str) -> None:
+    in_ns = entry(name)
+    other = TableEntry("t", {}, "a", {"red_min_th": 5000})
+    state = aqm.in_longer_ticks(SwitchState((in_ns, other)), 1000)
+    in_us, same = state.entries
     assert same == other
+    discipline = next(each for each in aqm.DISCIPLINES if each.record["name"] == name)
+    for key, value in in_ns.params.items():
+        if key in discipline.in_ticks:
+            assert in_us.params[key] * 1000 == value, key
+        elif key in discipline.per_tick:
+            assert in_us.params[key] == value * 1000, key
+        else:
+            assert in_us.params[key] == value, key
 
 
 def test_a_duration_has_at_least_one_tick() -> None:
-    short = entry(CODEL | {"target": 5e5})
-    (converted,) = aqm.in_longer_ticks(SwitchState((short,)), 1000).entries
-    assert converted.params["codel_target"] == 1
+    (found,) = aqm.in_longer_ticks(SwitchState((entry("p4-codel", target=5e5),)), 1000).entries
+    assert found.params["codel_target"] == 1
 
 
 def test_an_unknown_name_is_the_traffic_managers() -> None:
     assert not aqm.is_stage("codel")
-    assert aqm.stages("codel", {}) == {}
+    assert aqm.stages("codel", {}, 1) == {}
+    assert aqm.queues("dualpi2", {}) == []

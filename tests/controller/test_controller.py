@@ -12,7 +12,7 @@ from narrows.controller import topology as net
 from narrows.controller.matches import Lpm, Match, Range
 from narrows.controller.objects import RegisterCell
 from narrows.controller.routes import base_rtt_ps, path, routes
-from narrows.controller.stages import LOSS
+from narrows.controller.stages import LOSS, PortStage
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.switch import FLOW_ENTRIES, flow_ids, switch_state
 from tests.support.controller_state import everything_on
@@ -46,8 +46,11 @@ def test_every_entry_is_in_the_words_of_the_p4info() -> None:
     text = P4INFO.read_text()
     tables = {first(block, "name"): block for block in blocks(text, "tables")}
     actions = {first(block, "name"): block for block in blocks(text, "actions")}
-    codel = aqm.stages("p4-codel", {"target": 5e9, "interval": 1e11, "ecn": 0})
-    entries = everything_on(codel).entries
+    disciplines: dict[PortStage, float] = {}
+    for record in aqm.RECORDS:
+        values = {each["name"]: each["default"] for each in record["parameters"]}
+        disciplines |= aqm.stages(record["name"], values, 10**7)
+    entries = everything_on(disciplines).entries
     assert {entry.table for entry in entries} == {
         name for name, block in tables.items() if "is_const_table: true" not in block
     }

@@ -6,7 +6,9 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 from narrows.controller import aqm
@@ -41,6 +43,18 @@ set = { bottleneck = { discipline = "pie" } }
 """
 
 
+PAIRS = [
+    ("codel", {}, 0.05),
+    ("red", {"min-th": 10.0, "max-th": 30.0, "mean-packet": "1500B"}, 0.1),
+    ("pie", {}, 0.1),
+]
+
+
+def of(name: str, settings: dict[str, Any], ecn: bool = False) -> dict[str, Any]:
+    """A discipline as an override."""
+    return {"name": name, "ecn": ecn, **settings}
+
+
 def figures(done: RunDirectory) -> tuple[float, float, int]:
     """Mean queueing delay in ms, goodput in bit/s, dropped packets."""
     queue = done.summary["bottleneck"]
@@ -48,22 +62,70 @@ def figures(done: RunDirectory) -> tuple[float, float, int]:
     return queue["queue_delay_ms"]["mean"], goodput, sum(queue["drops"].values())
 
 
-def test_codel_in_p4_is_codel(tmp_path: Path) -> None:
-    ours = run(tmp_path / "tm", SCENARIO, bottleneck__discipline="codel")
-    stage = run(tmp_path / "p4", SCENARIO, bottleneck__discipline="p4-codel")
-    (delay, goodput, drops), (p4_delay, p4_goodput, p4_drops) = figures(ours), figures(stage)
+@pytest.mark.parametrize(("name", "settings", "within"), PAIRS)
+def test_a_discipline_in_p4_does_what_its_twin_does(
+    tmp_path: Path, name: str, settings: dict[str, Any], within: float
+) -> None:
+    twin, stage = (
+        run(tmp_path / each, SCENARIO, bottleneck__discipline=of(each, settings))
+        for each in (name, f"p4-{name}")
+    )
+    (delay, goodput, drops), (p4_delay, p4_goodput, p4_drops) = figures(twin), figures(stage)
     assert drops > 500
-    assert p4_delay == pytest.approx(delay, rel=0.05)
-    assert p4_goodput == pytest.approx(goodput, rel=0.005)
-    assert p4_drops == pytest.approx(drops, rel=0.05)
+    assert p4_delay == pytest.approx(delay, rel=within)
+    assert p4_goodput == pytest.approx(goodput, rel=0.01)
+    assert p4_drops == pytest.approx(drops, rel=2 * within)
     assert stage.summary["bottleneck"]["drops"] == {"egress-program": p4_drops}
     assert stage.summary["bottleneck"]["utilization"] <= 1
 
 
-def test_codel_keeps_its_delay_in_microseconds(tmp_path: Path) -> None:
+DUAL = (
+    SCENARIO.replace("count = 4", "count = 2")
+    + """
+[[flow]]
+variant = "dctcp"
+ecn = true
+count = 2
+start = { at = "0s", spread = "1s" }
+"""
+)
+
+
+def test_dualpi2_in_p4_shares_the_link_as_its_twin(tmp_path: Path) -> None:
+    twin, stage = (
+        run(tmp_path / name, DUAL, bottleneck__discipline={"name": name, "any-ect": True})
+        for name in ("dualpi2", "p4-dualpi2")
+    )
+
+    def classic(done: RunDirectory) -> float:
+        """The classic flows' share of the goodput."""
+        rates: list[float] = [flow["goodput_bps"] for flow in done.summary["flows"]]
+        return sum(rates[:2]) / sum(rates)
+
+    def delays(done: RunDirectory) -> list[float]:
+        """The mean delay of scalable and of classic packets, in ms."""
+        rows = done.table("queue").filter(pl.col("event") == "dequeue")
+        is_classic = pl.col("flow") <= 2
+        return [
+            float(rows.filter(each)["sojourn_ps"].to_numpy().mean()) / 1e9
+            for each in (~is_classic, is_classic)
+        ]
+
+    assert classic(stage) == pytest.approx(classic(twin), abs=0.1)
+    (scalable, waited), (p4_scalable, p4_waited) = delays(twin), delays(stage)
+    assert p4_waited == pytest.approx(waited, rel=0.15)
+    # Turns by weight: a scalable packet may wait for one more classic one, 1.2 ms.
+    assert p4_scalable < scalable + 1.2
+
+
+@pytest.mark.parametrize(("name", "settings", "within"), PAIRS)
+def test_a_discipline_does_the_same_in_microseconds(
+    tmp_path: Path, name: str, settings: dict[str, Any], within: float
+) -> None:
     """bmv2's unit of time, on our switch."""
+    asked = of(f"p4-{name}", settings)
     source = write(tmp_path, SCENARIO)
-    (point,) = sweep.read(source, [("bottleneck.discipline", "p4-codel")])
+    (point,) = sweep.read(source, [("bottleneck.discipline", asked)])
     made = plan.make_plan(point.scenario, str(source))
     switch = made["switches"][0]
     switch["config"]["timestamp_unit"] = "us"
@@ -71,27 +133,32 @@ def test_codel_keeps_its_delay_in_microseconds(tmp_path: Path) -> None:
     switch["entries"] = state.as_json()["entries"]
     (tmp_path / "us").mkdir()
     engine.run(json.dumps(made), str(tmp_path / "us"), None)
-    in_ns = run(tmp_path / "ns", SCENARIO, bottleneck__discipline="p4-codel")
+    in_ns = run(tmp_path / "ns", SCENARIO, bottleneck__discipline=asked)
     (delay, goodput, drops), (us_delay, us_goodput, us_drops) = (
         figures(done) for done in (in_ns, RunDirectory(tmp_path / "us"))
     )
-    assert us_delay == pytest.approx(delay, rel=0.05)
-    assert us_goodput == pytest.approx(goodput, rel=0.005)
-    assert us_drops == pytest.approx(drops, rel=0.05)
+    assert us_delay == pytest.approx(delay, rel=within)
+    assert us_goodput == pytest.approx(goodput, rel=0.01)
+    assert us_drops == pytest.approx(drops, rel=2 * within)
 
 
 def test_runs_are_equal_byte_for_byte(tmp_path: Path) -> None:
     first, second = (
-        run(tmp_path / name, SCENARIO, bottleneck__discipline="p4-codel") for name in ("a", "b")
+        run(tmp_path / name, SCENARIO, bottleneck__discipline="p4-pie") for name in ("a", "b")
     )
     for table in ("queue", "flows"):
         assert first.table(table).equals(second.table(table))
 
 
-@pytest.mark.parametrize("text", [SCENARIO + EVENT])
-def test_an_event_cannot_replace_a_stage(tmp_path: Path, text: str) -> None:
+def test_an_event_cannot_replace_a_stage(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="p4-codel"):
-        run(tmp_path, text, bottleneck__discipline="p4-codel")
+        run(tmp_path, SCENARIO + EVENT, bottleneck__discipline="p4-codel")
+
+
+def test_dualpi2_in_p4_has_its_own_queues(tmp_path: Path) -> None:
+    text = SCENARIO + "[[bottleneck.queues]]\nweight = 1\n"
+    with pytest.raises(InputError, match="p4-dualpi2 has two queues of its own"):
+        run(tmp_path, text, bottleneck__discipline="p4-dualpi2")
 
 
 def test_each_root_is_near_those_of_its_counts() -> None:

@@ -246,7 +246,7 @@ class Builder:
         own = settings.scenario
         values = own.stage_values(lambda limit: packets(self.scenario, own, limit, own.rate)) | {
             TELEMETRY: self.reports(end),
-            **own.discipline.stages(),
+            **own.discipline.stages(own.rate),
         }
         on = {stage: value for stage, value in values.items() if value not in (None, stage.off)}
         return net.Port(end.port, mac, on)

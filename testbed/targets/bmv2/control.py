@@ -34,7 +34,7 @@ RANDOM_LOSS = 5
 """From p4/metadata.p4."""
 FLOWS = "NarrowsIngress.identify_flow.flow"
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
-AQM_DROPS = "NarrowsEgress.codel.codel_drops"
+AQM_DROPS = "NarrowsEgress.after_queue.signal.aqm_drops"
 QUIET_S = 0.1
 DRAIN_S = 10.0
 

@@ -1,0 +1,1 @@
+"""The columns of queue disciplines."""
