@@ -62,7 +62,9 @@ def test_every_hook_is_local() -> None:
 
 @pytest.mark.parametrize("entry", re.findall(r"^ *entry: (.*)$", HOOKS, re.M))
 def test_a_hook_passes_on_the_sources(entry: str) -> None:
-    program, *arguments = shlex.split(entry.replace(".venv/bin/python", sys.executable))
+    program, *arguments = shlex.split(
+        entry.replace(".venv/bin/python", shlex.quote(sys.executable))
+    )
     if "format" in arguments or program == "cargo":
         arguments.append("--check")
     ran = subprocess.run(
