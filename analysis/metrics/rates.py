@@ -14,9 +14,6 @@ from narrows.analysis.metrics.base import Floats, Ints, by_flow
 from narrows.analysis.metrics.queue import bottleneck_ledger
 from narrows.schema.units import PS_PER_S, parse_duration, parse_rate
 
-EGRESS_PROGRAM = "egress-program"
-"""The reason for a drop by the P4 program's egress, after the queue."""
-
 
 def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
     """A bin of 1, 2 or 5 times a power of ten (ps), so that `duration_ps` has about `bins`.
@@ -119,11 +116,11 @@ def _transmissions(run: Run) -> pl.DataFrame:
 
     The ledger has the start of a transmission. It ends at the next one's start or earlier. The
     latest end follows from the packet's length and the link's lowest rate. Where no rate is known,
-    a packet counts in whole at its start. A packet that the
-    discipline discards at dequeue, as CoDel does, is not transmitted.
+    a packet counts in whole at its start. A packet that the discipline, as CoDel does, or the P4
+    program's egress drops after it left the queue is not transmitted.
     """
     ledger, event = bottleneck_ledger(run), pl.col("event")
-    drops = ledger.filter(event == "drop", pl.col("reason") != EGRESS_PROGRAM)
+    drops = ledger.filter(event == "drop")
     sent = (
         ledger.filter(event == "dequeue")
         .join(drops, on=["packet", "time_ps"], how="anti")
