@@ -134,12 +134,13 @@ function draw() {
   const own = history.ports.get(Number(byId("port").value));
   if (!own) return;
   const ink = getComputedStyle(document.body).color;
+  const start = Math.max(0, last.time_s - SHOWN_S);
   const layout = {
     datarevision: last.time_s,  // the series are the same arrays, longer
-    margin: { l: 50, r: 10, t: 5, b: 35 }, paper_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: 50, r: 10, t: 5, b: 45 }, paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)", font: { size: 15, color: ink }, showlegend: true,
     legend: { orientation: "h", x: 0, y: 1.12 },
-    xaxis: { range: [last.time_s - SHOWN_S, last.time_s], gridcolor: "#8884", title: "s" },
+    xaxis: { range: [start, start + SHOWN_S], gridcolor: "#8884", title: { text: "Time (s)" } },
     yaxis: { rangemode: "tozero", gridcolor: "#8884" },
   };
   const line = (name, y, extra = {}) =>
