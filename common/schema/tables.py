@@ -40,8 +40,8 @@ TABLES = {
             "event": Column(
                 "text",
                 False,
-                "`enqueue`, `dequeue`, `drop` or `mark`. A mark comes before the event that it "
-                "belongs to.",
+                "`enqueue`, `dequeue`, `drop` or `mark`. A discipline's mark comes before the event"
+                " that it belongs to, the program's after the dequeue.",
             ),
             "reason": Column(
                 "text",

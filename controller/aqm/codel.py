@@ -8,6 +8,7 @@ from typing import Final
 from narrows.controller.aqm.record import (
     DROPS,
     LONGEST_PS,
+    MARKS,
     PortDiscipline,
     ecn,
     parameter,
@@ -44,10 +45,9 @@ CODEL: Final = PortDiscipline(
             ecn("RFC 8289 section 3.1"),
         ],
         "drops": [DROPS],
-        "marks": [],
+        "marks": [MARKS],
         "is_fifo": True,
         "not_implemented": [
-            "rows of the ledger for marks: the program's counter `aqm_marks` has their number",
             "a bound in bytes: no drop with at most one packet behind, of any length",
             "the direction of the ACKs, which has the DropTail queue alone",
         ],

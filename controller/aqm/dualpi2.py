@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from narrows.controller.aqm.record import (
     DROPS,
     LONGEST_PS,
+    MARKS,
     MOST_32,
     MOST_40,
     NS_PER_S,
@@ -118,10 +119,9 @@ DUALPI2: Final = PortDiscipline(
             ),
         ],
         "drops": [DROPS],
-        "marks": [],
+        "marks": [MARKS],
         "is_fifo": False,
         "not_implemented": [
-            "rows of the ledger for marks: the program's counter `aqm_marks` has their number",
             "updates while no packet leaves",
             "one limit for both queues: each has the port's",
             "a share of the classic queue that counts from where both queues wait: the two take "

@@ -8,6 +8,7 @@ from typing import Final
 from narrows.controller.aqm.record import (
     DROPS,
     LONGEST_PS,
+    MARKS,
     MOST_32,
     MOST_40,
     NS_PER_S,
@@ -81,10 +82,9 @@ PIE: Final = PortDiscipline(
             ),
         ],
         "drops": [DROPS],
-        "marks": [],
+        "marks": [MARKS],
         "is_fifo": True,
         "not_implemented": [
-            "rows of the ledger for marks: the program's counter `aqm_marks` has their number",
             "updates while no packet leaves",
             "a threshold that turns PIE on (section 5.3)",
             "the direction of the ACKs, which has the DropTail queue alone",

@@ -28,6 +28,10 @@ DROPS: Final[QueueReason] = {
     "name": "egress-program",
     "meaning": "the program's egress marked the packet to drop",
 }
+MARKS: Final[QueueReason] = {
+    "name": "egress-program",
+    "meaning": "the program's egress marked the packet",
+}
 
 
 @dataclass(frozen=True)

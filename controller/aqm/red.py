@@ -8,6 +8,7 @@ from typing import Final
 
 from narrows.controller.aqm.record import (
     DROPS,
+    MARKS,
     MOST_32,
     MOST_40,
     NS_PER_S,
@@ -81,10 +82,9 @@ RED: Final = PortDiscipline(
             ecn("off: ns-2.35"),
         ],
         "drops": [DROPS],
-        "marks": [],
+        "marks": [MARKS],
         "is_fifo": True,
         "not_implemented": [
-            "rows of the ledger for marks: the program's counter `aqm_marks` has their number",
             "max-p that follows the average (Floyd et al. 2001)",
             "thresholds in bytes",
             "the direction of the ACKs, which has the DropTail queue alone",

@@ -42,6 +42,9 @@ impl DropReason {
 pub struct MarkReason(u8);
 
 impl MarkReason {
+    /// The owner of the traffic manager marked the packet after its dequeue.
+    pub const EGRESS_PROGRAM: MarkReason = MarkReason(0);
+
     /// The reason at an index.
     pub(crate) const fn at(index: usize) -> Self {
         assert!(index <= u8::MAX as usize, "more reasons than a byte numbers");
@@ -60,6 +63,10 @@ pub(crate) const COMMON_DROPS: [Reason; 2] = [
     Reason { name: "queue-full", meaning: "the queue was at its limit" },
     Reason { name: "egress-program", meaning: "the program's egress marked the packet to drop" },
 ];
+
+/// The reason that needs no discipline; it comes first in [`crate::MARK_REASONS`].
+pub(crate) const COMMON_MARKS: [Reason; 1] =
+    [Reason { name: "egress-program", meaning: "the program's egress marked the packet" }];
 
 /// A packet that a discipline dropped.
 #[derive(Debug)]

@@ -79,6 +79,20 @@ def test_a_discipline_in_p4_does_what_its_twin_does(
     assert stage.summary["bottleneck"]["utilization"] <= 1
 
 
+@pytest.mark.parametrize(("name", "settings", "within"), PAIRS)
+def test_a_mark_is_a_row_at_the_departure(
+    tmp_path: Path, name: str, settings: dict[str, Any], within: float
+) -> None:
+    asked = of(f"p4-{name}", settings, ecn=True)
+    done = run(tmp_path, SCENARIO, bottleneck__discipline=asked, flow__ecn=True, duration="20s")
+    rows = done.table("queue").filter(pl.col("event") == "mark")
+    assert set(rows["reason"]) == {"egress-program"}
+    assert rows["packet"].is_unique().all()
+    assert done.summary["bottleneck"]["marks"] == {"egress-program": rows.height}
+    left = done.table("queue").filter(pl.col("event") == "dequeue").join(rows, on="packet")
+    assert left["time_ps"].equals(left["time_ps_right"]), "a mark is of the moment of departure"
+
+
 DUAL = (
     SCENARIO.replace("count = 4", "count = 2")
     + """

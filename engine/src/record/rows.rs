@@ -37,7 +37,8 @@ table! {
     port: I32 = row.record.port.into(),
     /// The queue's number at the port; queue 0 is served first.
     queue: I32 = row.record.queue.into(),
-    /// `enqueue`, `dequeue`, `drop` or `mark`. A mark comes before the event that it belongs to.
+    /// `enqueue`, `dequeue`, `drop` or `mark`. A discipline's mark comes before the event that it
+    /// belongs to, the program's after the dequeue.
     event: Text repeating = match row.record.event {
         QueueEvent::Enqueue => text("enqueue"),
         QueueEvent::Dequeue => text("dequeue"),

@@ -5,7 +5,7 @@
 //! record.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::outcomes::{COMMON_DROPS, DropReason, MarkReason, Outcomes, Reason};
+use crate::outcomes::{COMMON_DROPS, COMMON_MARKS, DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Queued, QueuedPacket};
 use crate::randomness::Randomness;
 use crate::record::{DisciplineError, Parameters, Record};
@@ -161,10 +161,10 @@ const fn first_drop(index: usize) -> usize {
 /// How many reasons there are to mark a packet.
 pub(crate) const MARK_REASON_COUNT: usize = first_mark(DISCIPLINES.len());
 
-/// Every reason to mark a packet, each discipline's own.
+/// All reasons to mark a packet: first that of every discipline, then each discipline's own.
 pub const MARK_REASONS: [Reason; MARK_REASON_COUNT] = {
-    let mut all = [COMMON_DROPS[0]; MARK_REASON_COUNT];
-    let (mut n, mut i) = (0, 0);
+    let mut all = [COMMON_MARKS[0]; MARK_REASON_COUNT];
+    let (mut n, mut i) = (COMMON_MARKS.len(), 0);
     while i < DISCIPLINES.len() {
         let mut k = 0;
         while k < DISCIPLINES[i].marks.len() {
@@ -178,7 +178,7 @@ pub const MARK_REASONS: [Reason; MARK_REASON_COUNT] = {
 
 /// The index of the first reason to mark of the `index`-th discipline.
 const fn first_mark(index: usize) -> usize {
-    let (mut n, mut i) = (0, 0);
+    let (mut n, mut i) = (COMMON_MARKS.len(), 0);
     while i < index {
         n += DISCIPLINES[i].marks.len();
         i += 1;

@@ -13,7 +13,7 @@ mod timers;
 use crate::discipline::QueueDiscipline;
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::ledger::{QueueEvent, QueueRecord, Source};
-use crate::outcomes::{DropReason, Outcomes};
+use crate::outcomes::{DropReason, MarkReason, Outcomes};
 use crate::port::config::{PortConfig, PortError};
 use crate::port::{Now, Port, PortQueue};
 use crate::port_core::Fate;
@@ -375,6 +375,16 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let depth = port.queues[queue].backlog;
         let reason = DropReason::EGRESS_PROGRAM;
         port.count_dropped(&mut self.records, at, queue, label, depth, reason);
+    }
+
+    /// The owner marked a packet after its dequeue.
+    #[cold]
+    pub fn count_mark(&mut self, at: Time, port: usize, queue: usize, label: Label) {
+        let reason = MarkReason::EGRESS_PROGRAM;
+        let PortQueue { source, done, backlog, .. } = &mut self.ports[port].queues[queue];
+        done.marks[reason] += 1;
+        let event = QueueEvent::Mark(reason);
+        source.write(&mut self.records, at, event, label, *backlog, Duration::ZERO);
     }
 
     /// The ledger's rows so far; the caller takes them out.

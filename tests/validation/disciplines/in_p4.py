@@ -57,6 +57,7 @@ class Figures:
     delay_ms: float
     goodput_mbps: float
     drops: int
+    marks: int
 
 
 def scenario(discipline: str, ecn: bool) -> str:
@@ -85,6 +86,7 @@ def figures(discipline: str, ecn: bool) -> Figures:
         queue["queue_delay_ms"]["mean"],
         sum(flow["goodput_bps"] for flow in summary["flows"]) / 1e6,
         sum(queue["drops"].values()),
+        sum(queue.get("marks", {}).values()),
     )
 
 
@@ -120,6 +122,7 @@ def columns() -> Sequence[Column]:
             ("mean delay in ms", "delay_ms", 0, 0.1, "{:.2f}"),
             ("goodput in Mb/s", "goodput_mbps", 0, 0.02, "{:.3f}"),
             ("drops", "drops", 50, 0.2, "{:.0f}"),
+            ("marks", "marks", 50, 0.2, "{:.0f}"),
         )
     ]
 
