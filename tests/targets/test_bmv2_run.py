@@ -134,6 +134,20 @@ def test_what_bmv2_gets_wrong_is_in_the_run_and_its_report(
 
 
 @without(LINUX.missing())
+@pytest.mark.parametrize("discipline", ["p4-codel", "p4-red", "p4-pie"])
+def test_a_discipline_in_p4_drops_after_the_queue(tmp_path: Path, discipline: str) -> None:
+    run_on_bmv2(tmp_path, "--set", f"bottleneck.discipline={discipline}")
+    (summary,) = tmp_path.glob("scenario/*/summary.json")
+    bottleneck = json.loads(summary.read_text())["bottleneck"]
+    assert bottleneck["drops"]["egress-program"] > 0
+    assert bottleneck["arrived"] == bottleneck["enqueued"] + bottleneck["drops"].get(
+        "queue-full", 0
+    )
+    assert bottleneck["enqueued"] == bottleneck["dequeued"] + bottleneck["queued"]
+    # A full queue is 30 packets of 2.4 ms.
+    assert bottleneck["queue_delay_ms"]["mean"] < 36
+
+
 def test_the_kernels_hosts_are_behind_it_as_well(tmp_path: Path) -> None:
     summary = run_on_bmv2(tmp_path, "--hosts", "linux").summary
     [flow] = summary["flows"]
