@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from narrows.controller.errors import ControllerError
 from narrows.controller.runtime_json import matched, read_runtime
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.linux.namespaces import NAMESPACES, missing
+from narrows.testbed.tools.lab import program
 from narrows.testbed.tools.lab.program import compile_if_stale
 from narrows.testbed.tools.lab.topology import End, Link, read_topology
 from tests.support.needs import without
@@ -184,6 +186,24 @@ def test_a_program_older_than_its_source_is_compiled(
     assert str(source) in made.read_text() and p4info.is_file()
     compile_if_stale(made, p4info)
     assert made.stat().st_mtime_ns == first
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_the_projects_own_program_is_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool
+) -> None:
+    made, source = tmp_path / "build/own.json", tmp_path / "own.p4"
+    made.parent.mkdir()
+    made.write_text("")
+    source.write_text("")
+    os.utime(made, (0, 0))
+    monkeypatch.setenv("P4C", "false")
+    if is_own:
+        monkeypatch.setattr(program, "OWN", made.parent)
+        compile_if_stale(made, None)
+    else:
+        with pytest.raises(InputError):
+            compile_if_stale(made, None)
 
 
 @needs_dpdk

@@ -1,7 +1,7 @@
 """The P4 programs of a lab: compiled by p4c where they are missing or older than their source.
 
 A runtime file names `build/basic.json`; its source is `basic.p4`, beside the folder `build`, as the
-tutorials' Makefile has it.
+tutorials' Makefile has it. The project's own program is compiled by `make p4` only.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
 
 COMPILER: Final = "p4c-bm2-ss"
 VARIABLE: Final = "P4C"
 """The environment variable that names another compiler."""
+OWN: Final = ROOT / "p4/build"
+"""The project's own programs, as they are committed: a fresh clone's times say nothing."""
 
 
 def compile_if_stale(program: Path, p4info: Path | None) -> None:
@@ -29,7 +32,8 @@ def compile_if_stale(program: Path, p4info: Path | None) -> None:
     is_stale = source.is_file() and any(
         path.stat().st_mtime_ns < source.stat().st_mtime_ns for path in wanted if path.is_file()
     )
-    if not missing and not is_stale:
+    is_kept = program.resolve().parent == OWN
+    if not missing and (is_kept or not is_stale):
         return
     compiler = shutil.which(os.environ.get(VARIABLE, COMPILER))
     if compiler is None or not source.is_file():
