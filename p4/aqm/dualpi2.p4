@@ -37,7 +37,7 @@ control ClassifyScalable(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (scalable.apply().hit) {
+        if (hdr.ipv4.ecn != ECN_NOT_CAPABLE && scalable.apply().hit) {
             if ((hdr.ipv4.ecn & 1) == 1 || (any_ect == 1 && hdr.ipv4.ecn == ECN_ECT_0)) {
                 meta.priority = PRIORITY_SCALABLE;
             }
