@@ -16,6 +16,7 @@ import pytest
 
 from narrows.analysis.report import write as write_report
 from narrows.testbed import engine
+from narrows.testbed.cli.exit_codes import STOPPED
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -216,7 +217,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 20) -> None:
 def test_a_run_that_is_stopped_leaves_nothing(going: Going) -> None:
     assert left_over()
     going.process.send_signal(signal.SIGTERM)
-    assert going.process.wait(20) == 1
+    assert going.process.wait(20) == STOPPED
     assert left_over() == set()
     assert going.has_gone()
 
