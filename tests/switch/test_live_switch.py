@@ -27,6 +27,14 @@ from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import ROOT, narrows
 
 pytestmark = needs_dpdk
+FILE_SERVER = """
+import functools, http.server, socketserver, sys
+address, port, directory = sys.argv[1:]
+socketserver.TCPServer.allow_reuse_address = True
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=directory)
+socketserver.ThreadingTCPServer((address, int(port)), handler).serve_forever()
+"""
+"""`python -m http.server` would first ask a name server for its own name."""
 
 
 @needs("iperf3")
@@ -57,7 +65,7 @@ def test_curl_gets_the_configured_rate_within_one_percent(
     with (tmp_path / "file").open("wb") as file:
         file.truncate(mbps * 1_000_000 // 8 * seconds)
     first, second = hosts
-    serve = ("-m", "http.server", "8000", "--bind", first.ip, "--directory", str(tmp_path))
+    serve = ("-c", FILE_SERVER, first.ip, "8000", str(tmp_path))
     server = subprocess.Popen(
         first.namespace.command(sys.executable, *serve),
         stdout=subprocess.DEVNULL,
