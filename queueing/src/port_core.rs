@@ -1,5 +1,5 @@
-//! The interface of a decision core: a port's queue, limit, marks and exact line in one, outside of
-//! this crate. The traffic manager keeps the packets; the core sees lengths and times.
+//! The interface of a decision core: a port's queue, limit, marks and exact serializer in one, outside
+//! of this crate. The traffic manager keeps the packets; the core sees lengths and times.
 
 use crate::disciplines::{Discipline, MARK_REASONS, ecn_threshold};
 use crate::ledger::QueueEvent;
@@ -15,7 +15,7 @@ pub type Thresholds = [Option<u64>; 3];
 /// The settings of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreSettings {
-    /// The line's rate.
+    /// The serializer's rate.
     pub rate: Rate,
     /// The queue's limit.
     pub limit: QueueLimit,

@@ -45,8 +45,8 @@ impl Switch {
         Ok(Switch { program, model })
     }
 
-    /// Gives each port with a rate a decision core in place of its queue and line. No packet has
-    /// arrived yet.
+    /// Gives each port with a rate a decision core in place of its queue and serializer. No packet
+    /// has arrived yet.
     ///
     /// # Errors
     /// If a port has what a core has not.

@@ -2,8 +2,8 @@
 
 use crate::disciplines::DisciplineConfig;
 use crate::limit::QueueLimit;
-use crate::port::line::RateTrace;
 use crate::port::scheduler::{QueueConfig, QueueShare};
+use crate::port::serializer::RateTrace;
 use crate::record::DisciplineError;
 use narrows_common::LengthBasis;
 use schemars::JsonSchema;

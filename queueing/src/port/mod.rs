@@ -1,9 +1,10 @@
-//! An output port: queues, and the scheduler that chooses among them, in front of an exact line.
+//! An output port: queues, and the scheduler that chooses among them, in front of an exact
+//! serializer.
 
 pub(crate) mod config;
 pub(crate) mod core_queue;
-pub(crate) mod line;
 pub(crate) mod scheduler;
+pub(crate) mod serializer;
 
 use crate::discipline::{QueueDiscipline, Room};
 use crate::ledger::{QueueEvent, QueueRecord, Source};
@@ -11,8 +12,8 @@ use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, Dropped, Outcome, Outcomes};
 use crate::port::config::PortConfig;
 use crate::port::core_queue::CoreQueue;
-use crate::port::line::Line;
 use crate::port::scheduler::{QueueConfig, Scheduler};
+use crate::port::serializer::PortSerializer;
 use crate::queued::{Backlog, Label, Queued};
 use crate::statistics::PortStatistics;
 use narrows_common::{Duration, LengthBasis, Packet, Rate, Time};
@@ -37,8 +38,8 @@ pub(crate) struct Port<D> {
     pub number: u16,
     /// The traffic manager that has its queues, if it is another one.
     pub elsewhere: Option<u16>,
-    /// The line; `None` for a port without a rate.
-    pub line: Option<Line>,
+    /// `None` for a port without a rate.
+    pub serializer: Option<PortSerializer>,
     pub limit: QueueLimit,
     pub counts: LengthBasis,
     /// The first is served first.
@@ -50,7 +51,7 @@ pub(crate) struct Port<D> {
     /// True while the port is in the due list although its serializer is free: the queues with
     /// packets have used up their rates.
     pub held: bool,
-    /// A core that decides in place of the discipline and the line.
+    /// A core that decides in place of the discipline and the serializer.
     pub core: Option<Box<CoreQueue>>,
     /// The queue that was served last.
     pub served: usize,
@@ -92,7 +93,9 @@ impl<D> Port<D> {
         Port {
             number: config.port,
             elsewhere: (config.pipeline != pipeline).then_some(config.pipeline),
-            line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps), config.trace.as_ref())),
+            serializer: config
+                .rate_bps
+                .map(|bps| PortSerializer::new(Rate::from_bps(bps), config.trace.as_ref())),
             limit: config.queue,
             counts: config.counts,
             queues,
@@ -153,9 +156,9 @@ impl<D> Port<D> {
 
     #[inline]
     fn port_room(&self, now: Time) -> Room {
-        match &self.line {
-            Some(line) => {
-                let (rate, free_at) = (Some(line.rate()), line.free_at(now));
+        match &self.serializer {
+            Some(serializer) => {
+                let (rate, free_at) = (Some(serializer.rate()), serializer.free_at(now));
                 let is_idle = !self.armed && free_at <= now;
                 Room { limit: self.limit, rate, free_at, is_idle }
             }

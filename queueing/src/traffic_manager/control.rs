@@ -6,7 +6,7 @@ use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::limit::QueueLimit;
 use crate::port::PortQueue;
 use crate::port::config::PortError;
-use crate::port::line::Line;
+use crate::port::serializer::PortSerializer;
 use crate::queued::QueuedPacket;
 use crate::statistics::PortStatistics;
 use narrows_common::{Rate, Time};
@@ -64,10 +64,10 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     pub fn set_rate(&mut self, port: usize, rate: Rate) -> Result<(), PortError> {
         let number = self.ports[port].number;
         self.ports[port].set_core(|settings| settings.rate = rate)?;
-        match &mut self.ports[port].line {
-            Some(Line::Fixed(serializer)) => serializer.set_rate(rate),
-            Some(Line::Traced(_)) => return Err(PortError::Traced(number)),
-            none => *none = Some(Line::new(rate, None)),
+        match &mut self.ports[port].serializer {
+            Some(PortSerializer::Fixed(serializer)) => serializer.set_rate(rate),
+            Some(PortSerializer::Traced(_)) => return Err(PortError::Traced(number)),
+            none => *none = Some(PortSerializer::new(rate, None)),
         }
         Ok(())
     }

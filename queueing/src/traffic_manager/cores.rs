@@ -7,7 +7,7 @@ use crate::ledger::{QueueEvent, QueueRecord};
 use crate::port::Port;
 use crate::port::config::PortError;
 use crate::port::core_queue::CoreQueue;
-use crate::port::line::Line;
+use crate::port::serializer::PortSerializer;
 use crate::port_core::{CoreSettings, Fate, PortCore, thresholds_of};
 use crate::queued::{Label, Queued, QueuedPacket};
 use crate::randomness::Randomness;
@@ -26,8 +26,10 @@ impl<P: QueuedPacket> TrafficManager<P> {
         for port in &mut self.ports {
             let number = port.number;
             let error = |what: &str| PortError::Core { port: number, what: what.to_owned() };
-            let Some(line) = &port.line else { continue };
-            let Line::Fixed(serializer) = line else { return Err(PortError::Traced(number)) };
+            let Some(serializer) = &port.serializer else { continue };
+            let PortSerializer::Fixed(serializer) = serializer else {
+                return Err(PortError::Traced(number));
+            };
             let [queue] = port.queues.as_mut_slice() else {
                 return Err(error("it has several queues: a core has one"));
             };

@@ -1,4 +1,5 @@
-//! The traffic manager: each output port has queues, a scheduler among them, and an exact line.
+//! The traffic manager: each output port has queues, a scheduler among them, and an exact
+//! serializer.
 //!
 //! A packet leaves its queue when its transmission starts; the wait until then is its sojourn time.
 //! The packet in transmission does not count against a limit or a depth. A packet at an idle port
@@ -197,7 +198,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     #[inline]
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
-        let is_free = port.line.as_ref().is_none_or(|line| line.free_at(at) <= at);
+        let is_free = port.serializer.as_ref().is_none_or(|one| one.free_at(at) <= at);
         let is_simple = port.elsewhere.is_none() && port.scheduler.is_none() && port.core.is_none();
         is_free && !port.armed && port.next_waiting(0).is_none() && is_simple
     }
@@ -222,11 +223,11 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             return self.offer_to_core(at, index, number, arrival);
         }
         let port = &mut self.ports[index];
-        let place = port.queue_for(arrival.priority, arrival.packet.packet());
-        let room = port.room(at, place);
+        let queue_index = port.queue_for(arrival.priority, arrival.packet.packet());
+        let room = port.room(at, queue_index);
         let length = port.counts.bytes(arrival.frame_bytes);
         let label = Label { number, flow: arrival.flow, length };
-        let queue = &mut port.queues[place];
+        let queue = &mut port.queues[queue_index];
         let mut depth = queue.backlog;
         let (depth_before, packet, is_marked) = (depth.packets as u32, arrival.packet, false);
         let queued = Queued { packet, label, enqueued_at: at, depth_before, is_marked };
@@ -239,9 +240,9 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
         if !self.outcomes.is_empty() {
             let (port, now) = self.split(at, index);
-            port.settle(place, depth, now);
+            port.settle(queue_index, depth, now);
         }
-        self.learn_timer(index, place);
+        self.learn_timer(index, queue_index);
     }
 
     /// The next packet of a port with a free serializer; a busy port becomes due when it is free.
@@ -258,7 +259,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             return None;
         }
         let queue = found.next_waiting(0)?;
-        let free_at = found.line.as_ref().map(|line| line.free_at(at));
+        let free_at = found.serializer.as_ref().map(|serializer| serializer.free_at(at));
         if let Some(free_at) = free_at.filter(|&free| free > at) {
             self.arm(port, free_at);
             return None;
@@ -358,9 +359,9 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         if let Some(scheduler) = &mut port.scheduler {
             scheduler.count_sent(port.served, at, bytes.get());
         }
-        let (start, end) = match (&mut port.core, &mut port.line) {
+        let (start, end) = match (&mut port.core, &mut port.serializer) {
             (Some(core), _) => core.finish(Fate::Sent, frame_bytes),
-            (None, Some(line)) => line.send(at, bytes.bits()),
+            (None, Some(serializer)) => serializer.send(at, bytes.bits()),
             (None, None) => (at, at),
         };
         Transmission { port: port.number, start, end }

@@ -23,7 +23,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             let queues = &port.queues;
             let waits = |queue: usize| queues[queue].backlog.packets > 0;
             let turn = port.scheduler.as_mut()?.next(at, waits);
-            let free_at = port.line.as_ref().map_or(Time::ZERO, |line| line.free_at(at));
+            let free_at = port.serializer.as_ref().map_or(Time::ZERO, |one| one.free_at(at));
             match turn {
                 Turn::Nobody => return None,
                 _ if free_at > at => {

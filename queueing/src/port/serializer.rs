@@ -1,4 +1,4 @@
-//! A port's line: a fixed rate, or rates over time that repeat.
+//! A port's serializer: a fixed rate, or rates over time that repeat.
 //!
 //! A trace's transmissions are exact: a packet ends when the bits that the rates allow since its
 //! start are its own, rounded down to a picosecond, and the rest of that picosecond is the next
@@ -52,21 +52,23 @@ impl RateTrace {
     }
 }
 
-/// A port's line.
+/// Sends a port's packets one after another.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum PortSerializer {
     /// One rate until it is set.
     Fixed(Serializer),
     /// A trace's rates.
-    Traced(Box<TracedLine>),
+    Traced(Box<TraceSerializer>),
 }
 
-impl Line {
-    /// A line at this rate, or along a trace whose mean it is.
+impl PortSerializer {
+    /// One at this rate, or along a trace whose mean it is.
     pub(crate) fn new(rate: Rate, trace: Option<&RateTrace>) -> Self {
         match trace {
-            None => Line::Fixed(Serializer::new(rate)),
-            Some(trace) => Line::Traced(Box::new(TracedLine::new(rate, trace.clone()))),
+            None => PortSerializer::Fixed(Serializer::new(rate)),
+            Some(trace) => {
+                PortSerializer::Traced(Box::new(TraceSerializer::new(rate, trace.clone())))
+            }
         }
     }
 
@@ -74,33 +76,33 @@ impl Line {
     #[inline]
     pub(crate) fn rate(&self) -> Rate {
         match self {
-            Line::Fixed(serializer) => serializer.rate(),
-            Line::Traced(line) => line.mean,
+            PortSerializer::Fixed(serializer) => serializer.rate(),
+            PortSerializer::Traced(serializer) => serializer.mean,
         }
     }
 
-    /// When a transmission can begin, at the earliest; the past for a line that is free at `now`.
+    /// When a transmission can begin, at the earliest; the past for one that is free at `now`.
     #[inline]
     pub(crate) fn free_at(&self, now: Time) -> Time {
         match self {
-            Line::Fixed(serializer) => serializer.free_at(),
-            Line::Traced(line) => line.free_at(now),
+            PortSerializer::Fixed(serializer) => serializer.free_at(),
+            PortSerializer::Traced(serializer) => serializer.free_at(now),
         }
     }
 
-    /// Sends `bits` as soon as the line is free. Returns start and end of the transmission.
+    /// Sends `bits` as soon as it is free. Returns start and end of the transmission.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, bits: u64) -> (Time, Time) {
         match self {
-            Line::Fixed(serializer) => serializer.send(now, bits),
-            Line::Traced(line) => line.send(now, bits),
+            PortSerializer::Fixed(serializer) => serializer.send(now, bits),
+            PortSerializer::Traced(serializer) => serializer.send(now, bits),
         }
     }
 }
 
-/// A line along a trace.
+/// One whose rates follow a trace.
 #[derive(Debug)]
-pub(crate) struct TracedLine {
+pub(crate) struct TraceSerializer {
     trace: RateTrace,
     mean: Rate,
     /// The end of the last transmission, rounded down.
@@ -116,9 +118,9 @@ struct Step {
     until: Time,
 }
 
-impl TracedLine {
+impl TraceSerializer {
     fn new(mean: Rate, trace: RateTrace) -> Self {
-        TracedLine { trace, mean, end: Time::ZERO, remainder: 0 }
+        TraceSerializer { trace, mean, end: Time::ZERO, remainder: 0 }
     }
 
     /// The step at a time.
@@ -141,7 +143,7 @@ impl TracedLine {
         self.step(index, step.until.as_ps() - self.trace.steps[index].0)
     }
 
-    /// See [`Line::free_at`].
+    /// See [`PortSerializer::free_at`].
     fn free_at(&self, now: Time) -> Time {
         let mut at = now.max(self.end);
         let mut step = self.step_at(at);
@@ -152,7 +154,7 @@ impl TracedLine {
         at
     }
 
-    /// See [`Line::send`].
+    /// See [`PortSerializer::send`].
     fn send(&mut self, now: Time, bits: u64) -> (Time, Time) {
         if now > self.end {
             (self.end, self.remainder) = (now, 0);
@@ -188,38 +190,39 @@ mod tests {
     }
 
     /// 8 Mb/s (a byte per microsecond) for 10 ms, nothing for 20 ms, 4 Mb/s for 10 ms.
-    fn line() -> TracedLine {
+    fn serializer() -> TraceSerializer {
         let steps = vec![(0, 8_000_000), (10 * MS, 0), (30 * MS, 4_000_000)];
         let trace = RateTrace { steps, period_ps: 40 * MS };
         trace.check().expect("a trace");
-        TracedLine::new(Rate::from_bps(3_000_000), trace)
+        TraceSerializer::new(Rate::from_bps(3_000_000), trace)
     }
 
     #[test]
     fn packets_end_when_the_rates_have_allowed_their_bits() {
-        let mut line = line();
+        let mut serializer = serializer();
         // | packet | bits until then | the trace has allowed them at |
         // | 1, 8,000 B | 64,000 | 8 ms |
         // | 2, 4,000 B | 96,000: 80,000 until 10 ms, 16,000 at 4 Mb/s | 30 + 4 ms |
         // | 3, 3,000 B | 120,000: 24,000 more at 4 Mb/s | 40 ms |
         // | 4, 1,000 B | the next lap's first millisecond | 41 ms |
-        let sent: Vec<_> = [8000, 4000, 3000, 1000].map(|bytes| line.send(ms(0), bytes * 8)).into();
+        let sent: Vec<_> =
+            [8000, 4000, 3000, 1000].map(|bytes| serializer.send(ms(0), bytes * 8)).into();
         assert_eq!(sent, [(ms(0), ms(8)), (ms(8), ms(34)), (ms(34), ms(40)), (ms(40), ms(41))]);
     }
 
     #[test]
     fn nothing_begins_in_an_outage() {
-        let mut line = line();
-        assert_eq!(line.free_at(ms(5)), ms(5));
-        assert_eq!(line.free_at(ms(15)), ms(30));
-        assert_eq!(line.send(ms(15), 8000), (ms(30), ms(32)));
-        assert_eq!(line.free_at(ms(15)), ms(32));
-        assert_eq!(line.free_at(ms(40 * 7 + 12)), ms(40 * 7 + 30));
+        let mut serializer = serializer();
+        assert_eq!(serializer.free_at(ms(5)), ms(5));
+        assert_eq!(serializer.free_at(ms(15)), ms(30));
+        assert_eq!(serializer.send(ms(15), 8000), (ms(30), ms(32)));
+        assert_eq!(serializer.free_at(ms(15)), ms(32));
+        assert_eq!(serializer.free_at(ms(40 * 7 + 12)), ms(40 * 7 + 30));
     }
 
     #[test]
     fn an_allowance_counts_laps_and_parts() {
-        let trace = line().trace;
+        let trace = serializer().trace;
         for (end_ms, bits) in [(0, 0), (10, 80_000), (25, 80_000), (40, 120_000), (75, 220_000)] {
             assert_eq!(trace.bits(ms(end_ms)), f64::from(bits));
         }
@@ -239,10 +242,10 @@ mod tests {
     }
 
     proptest! {
-        /// A busy line's packets end where the sum of all their bits does, computed step by step
-        /// from the trace's beginning in exact integers.
+        /// A busy serializer's packets end where the sum of all their bits does, computed step by
+        /// step from the trace's beginning in exact integers.
         #[test]
-        fn a_busy_line_loses_no_bit(
+        fn a_busy_serializer_loses_no_bit(
             steps in prop::collection::vec((1u64..5_000_000_000, 0u64..50_000_000), 1..12),
             sizes in prop::collection::vec(1u64..20_000, 1..60),
         ) {
@@ -254,11 +257,11 @@ mod tests {
             }
             trace.period_ps = at;
             trace.steps[0].1 += 1_000_000;
-            let mut line = TracedLine::new(Rate::from_bps(1), trace.clone());
+            let mut serializer = TraceSerializer::new(Rate::from_bps(1), trace.clone());
             let mut sum = 0u128;
             for bits in sizes {
                 sum += u128::from(bits) * u128::from(PS_PER_S);
-                let (_, end) = line.send(Time::ZERO, bits);
+                let (_, end) = serializer.send(Time::ZERO, bits);
                 let (mut left, mut n, mut now) = (sum, 0, 0u128);
                 let expected = loop {
                     let (begin, rate) = trace.steps[n % trace.steps.len()];
