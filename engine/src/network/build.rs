@@ -17,7 +17,7 @@ use super::in_flight::InFlight;
 use super::managed_switch::operation::Operation;
 use super::nodes::{
     Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Receiver, SwitchNode, Uplink,
-    Watched, mac_number,
+    WatchedState, mac_number,
 };
 use super::socket_hosts::SocketHosts;
 use super::sources::Sources;
@@ -328,7 +328,7 @@ impl Builder {
             control_events,
             next_control_event: 0,
             monitored,
-            watched: Watched::new(&plan),
+            watched: WatchedState::new(&plan),
             sources,
             schedule: Wheel::new(0),
             in_flight: InFlight::default(),

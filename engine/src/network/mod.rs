@@ -34,7 +34,7 @@ use crate::record::recorder::Recorder;
 use control_event::ControlEvent;
 use impaired_links::{FlowIds, ImpairedLink};
 use in_flight::InFlight;
-use nodes::{FlowNode, HostNode, MonitoredPort, Receiver, SwitchNode, Watched};
+use nodes::{FlowNode, HostNode, MonitoredPort, Receiver, SwitchNode, WatchedState};
 use socket_hosts::SocketHosts;
 use sources::Sources;
 use wire_map::WireMap;
@@ -67,7 +67,7 @@ pub struct Network {
     next_control_event: usize,
     /// The bottleneck port, then the port of the other direction if the plan asks for it.
     monitored: Vec<MonitoredPort>,
-    watched: Watched,
+    watched: WatchedState,
     sources: Sources,
     schedule: Wheel,
     in_flight: InFlight,

@@ -115,15 +115,15 @@ pub(crate) struct WatchedPort {
 
 /// What a watched run remembers.
 #[derive(Debug, Default)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedState {
     pub ports: Vec<WatchedPort>,
     /// The latest windows among the records that have gone to the tables; `None` without a watcher.
     pub windows: Option<BTreeMap<u32, u64>>,
 }
 
-impl Watched {
+impl WatchedState {
     /// The ports of a plan that have a rate.
-    pub fn new(plan: &Plan) -> Watched {
+    pub fn new(plan: &Plan) -> WatchedState {
         let each = plan.switches.iter().enumerate();
         let ports =
             each.flat_map(|(switch, one)| one.config.ports.iter().map(move |p| (switch, p)));
@@ -131,7 +131,7 @@ impl Watched {
             let rate = Rate::from_bps(config.rate_bps?);
             Some(WatchedPort { switch, port: config.port, rate, limit: config.queue })
         });
-        Watched { ports: limited.collect(), windows: None }
+        WatchedState { ports: limited.collect(), windows: None }
     }
 
     /// A host's records are about to go to the tables.

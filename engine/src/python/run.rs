@@ -16,7 +16,7 @@ use super::progress::{PROGRESS_INTERVAL, call_progress, lock, watch as watch_pro
 use super::setup::{Setup, wait_for_links};
 use super::sockets::PySockets;
 use super::switch::PySwitch;
-use super::watch::{PyWatch, Watched};
+use super::watch::{PyWatch, WatchServer};
 use crate::error::EngineError;
 use crate::network::control::Watcher;
 use crate::network::{Network, Progress};
@@ -35,7 +35,7 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 /// state. The run takes that switch and writes none of the plan's state to it.
 ///
 /// If given, `cores` is the path of Verilator's library of the hardware bottleneck (fpga/model): each
-/// port with a rate then has such a core in place of its queue and line.
+/// port with a rate then has such a core in place of its queue and serializer.
 ///
 /// If given, `watch` sees the run and changes its ports.
 ///
@@ -52,7 +52,7 @@ pub(super) fn run<'py>(
     watch: Option<Bound<'py, PyWatch>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ready = take_switches(switches)?;
-    let mut watched = watch.and_then(|watch| watch.get().begin());
+    let mut server = watch.and_then(|watch| watch.get().begin());
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
         let mut next = Instant::now() + PROGRESS_INTERVAL;
@@ -73,7 +73,7 @@ pub(super) fn run<'py>(
                 }
             }
         };
-        let mut watcher = watched.as_mut().map(watcher_of);
+        let mut watcher = server.as_mut().map(watcher_of);
         let watcher = watcher.as_mut().map(|watcher| watcher as Watcher<'_>);
         virtual_time::run(&plan_json, &out_dir, ready, cores.as_deref(), &mut report, watcher)
     });
@@ -81,8 +81,8 @@ pub(super) fn run<'py>(
 }
 
 /// What the run calls to be seen and changed.
-fn watcher_of(watched: &mut Watched) -> impl FnMut(Time, &mut Network) {
-    |now, network| watched.turn(now, network)
+fn watcher_of(server: &mut WatchServer) -> impl FnMut(Time, &mut Network) {
+    |now, network| server.turn(now, network)
 }
 
 /// Takes the configured switches out of their Python objects.
@@ -124,7 +124,7 @@ pub(super) fn run_real_time<'py>(
     let sockets = sockets.map(|sockets| sockets.get().0.clone()).unwrap_or_default();
     let (setup, ready) = (Setup::read(setup_json)?, take_switches(switches)?);
     let devices = devices.unwrap_or_default();
-    let mut watched = watch.and_then(|watch| watch.get().begin());
+    let mut server = watch.and_then(|watch| watch.get().begin());
     let state = Mutex::new((Progress::default(), Verdict::GoOn));
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
@@ -153,7 +153,7 @@ pub(super) fn run_real_time<'py>(
                 };
                 let (devices, idle) = (&devices, setup.idle(1));
                 let (meet, progress) = (&mut meet, &mut report);
-                let mut watcher = watched.as_mut().map(watcher_of);
+                let mut watcher = server.as_mut().map(watcher_of);
                 let watcher = watcher.as_mut().map(|watcher| watcher as Watcher<'_>);
                 let real = RealTime { eal, pool, idle, devices, meet, progress, watcher };
                 real_time::run(&plan_json, &out_dir, ready, sockets, real)

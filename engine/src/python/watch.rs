@@ -74,9 +74,9 @@ impl PyWatch {
 
 impl PyWatch {
     /// The end that the run holds; `None` for a second run.
-    pub(super) fn begin(&self) -> Option<Watched> {
+    pub(super) fn begin(&self) -> Option<WatchServer> {
         let commands = lock(&self.given).take()?;
-        Some(Watched { commands, pace: self.pace, began: None })
+        Some(WatchServer { commands, pace: self.pace, began: None })
     }
 
     fn ask<T: Send + 'static>(
@@ -104,13 +104,13 @@ impl PyWatch {
 }
 
 /// The run's end of a watch.
-pub(super) struct Watched {
+pub(super) struct WatchServer {
     commands: MailboxReceiver<Command>,
     pace: Option<f64>,
     began: Option<Instant>,
 }
 
-impl Watched {
+impl WatchServer {
     /// Executes the watcher's commands at this instant of the run, and waits until it is time.
     pub fn turn(&mut self, now: Time, network: &mut Network) {
         let began = *self.began.get_or_insert_with(Instant::now);

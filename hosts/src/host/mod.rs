@@ -144,15 +144,15 @@ impl Host {
 
     fn emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> Emitter {
         Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
-            .with_ip(|ip| self.settled(ip, dscp))
+            .with_ip(|ip| self.configured(ip, dscp))
     }
 
     fn udp_emitter(&self, dscp: Option<u8>, port: u16, peer: Endpoint) -> datagram::Emitter {
         datagram::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
-            .with_ip(|ip| self.settled(ip, dscp))
+            .with_ip(|ip| self.configured(ip, dscp))
     }
 
-    fn settled<const N: usize>(&self, ip: IpEmitter<N>, dscp: Option<u8>) -> IpEmitter<N> {
+    fn configured<const N: usize>(&self, ip: IpEmitter<N>, dscp: Option<u8>) -> IpEmitter<N> {
         ip.leaving_checksum(self.leaves_checksums).with_dscp(dscp.unwrap_or(0))
     }
 
