@@ -198,9 +198,9 @@ impl Wheel {
     /// Appends a timer to its slot's list.
     fn link(&mut self, number: u32) {
         let at = self.timers[number as usize].at;
-        let place = self.slot_of(at);
-        self.filled[place / DIGITS] |= 1 << (place % DIGITS);
-        let slot = &mut self.slots[place];
+        let index = self.slot_of(at);
+        self.filled[index / DIGITS] |= 1 << (index % DIGITS);
+        let slot = &mut self.slots[index];
         if slot.first != UNKNOWN {
             slot.first = slot.first.min((at, number));
         }
@@ -219,8 +219,8 @@ impl Wheel {
     /// Removes a timer from its slot's list.
     fn unlink(&mut self, number: u32) {
         let Timer { at, before, after } = self.timers[number as usize];
-        let place = self.slot_of(at);
-        let slot = &mut self.slots[place];
+        let index = self.slot_of(at);
+        let slot = &mut self.slots[index];
         match self.timers.get_mut(before as usize) {
             Some(timer) => timer.after = after,
             None => slot.front = after,
@@ -230,7 +230,7 @@ impl Wheel {
             None => slot.back = before,
         }
         if slot.front == NONE {
-            self.empty(place);
+            self.empty(index);
         } else if slot.first.1 == number {
             let in_order = slot.is_in_order;
             slot.first = if in_order { (self.timers[after as usize].at, after) } else { UNKNOWN };

@@ -47,8 +47,8 @@ struct Worker {
 
 /// The bottleneck program with queues on both ports, no telemetry; a pipeline for each worker.
 fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Worker> {
-    let ports = PORTS.iter().zip(0..).map(|(&number, place)| PortConfig {
-        pipeline: place % count,
+    let ports = PORTS.iter().zip(0..).map(|(&number, index)| PortConfig {
+        pipeline: index % count,
         ..port(number, Some(RATE_BPS), QueueLimit::Packets(10_000))
     });
     let made = running(&common::bottleneck_program(), ports.collect(), |switch| {

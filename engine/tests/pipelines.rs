@@ -32,8 +32,8 @@ const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_hi
 fn made(count: u16) -> Vec<ManagedSwitch> {
     let limit = QueueLimit::Packets(20);
     let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
-    let ports = ports.into_iter().zip(0..).map(|((number, rate), place)| PortConfig {
-        pipeline: place % count,
+    let ports = ports.into_iter().zip(0..).map(|((number, rate), index)| PortConfig {
+        pipeline: index % count,
         ..port(number, rate, limit)
     });
     running(&common::bottleneck_program(), ports.collect(), set_up)

@@ -341,9 +341,9 @@ fn connections_survive_a_campaign_of_events() {
         for _ in 0..EVENTS {
             let event = drawn(&mut rng);
             bench.handle(&event);
-            let place = || format!("connection {number}, {config:?}: {event:?}");
-            bench.drain().unwrap_or_else(|error| panic!("{}: {error}", place()));
-            assert!(bench.connection.poll_timeout().is_none_or(|at| at > bench.now), "{}", place());
+            let cause = || format!("connection {number}, {config:?}: {event:?}");
+            bench.drain().unwrap_or_else(|error| panic!("{}: {error}", cause()));
+            assert!(bench.connection.poll_timeout().is_none_or(|at| at > bench.now), "{}", cause());
         }
     }
     let (events, seconds) = (connections * EVENTS, begin.elapsed().as_secs_f64());

@@ -316,8 +316,8 @@ mod tests {
         fn bytes_in_flight_are_the_sum(ops in prop::collection::vec((0u8..5, 0u64..40, 1u64..20), 1..80)) {
             let (mut log, mut sacked, mut nxt, mut una) = (SentSegments::default(), RangeSet::default(), 0, 0);
             let mut delivered = std::collections::BTreeSet::new();
-            for (kind, place, len) in ops {
-                let (from, to) = ((una + place).min(nxt), (una + place + len).min(nxt));
+            for (kind, offset, len) in ops {
+                let (from, to) = ((una + offset).min(nxt), (una + offset + len).min(nxt));
                 let mut newly = Vec::new();
                 match kind {
                     0 | 1 => { nxt += len; log.on_sent(nxt, Time::ZERO, Departure::default()); }

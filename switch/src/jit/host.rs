@@ -152,7 +152,7 @@ extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
     0
 }
 
-/// The result of a phase's function that ran to its end; not a valid place in a program.
+/// The result of a phase's function that ran to its end; not a valid address in a program.
 pub(super) const DONE: u64 = 0;
 /// Like [`DONE`], and the packet's bytes are written.
 pub(super) const WRITTEN: u64 = 1;

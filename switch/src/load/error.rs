@@ -1,6 +1,6 @@
 //! Why a program is rejected.
 
-/// Why a JSON program was rejected. `location` is the place in the program.
+/// Why a JSON program was rejected. `location` says where in the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The text is not JSON, or lacks a part that bmv2's format requires.
@@ -9,7 +9,7 @@ pub enum LoadError {
     /// No object of the program has this name.
     #[error("{location}: there is no {kind} named '{name}'")]
     Unknown {
-        /// The place in the program.
+        /// The location in the program.
         location: String,
         /// The object's kind.
         kind: &'static str,
@@ -19,7 +19,7 @@ pub enum LoadError {
     /// Valid, but not supported by this target.
     #[error("{location}: {what} '{name}' is not supported")]
     Unsupported {
-        /// The place in the program.
+        /// The location in the program.
         location: String,
         /// The kind of object or operation.
         what: String,
@@ -29,7 +29,7 @@ pub enum LoadError {
     /// A value of the wrong shape.
     #[error("{location}: {what}: expected {expected}, found {found}")]
     Malformed {
-        /// The place in the program.
+        /// The location in the program.
         location: String,
         /// The value's name.
         what: String,
@@ -41,7 +41,7 @@ pub enum LoadError {
     /// The program exceeds a limit of this target.
     #[error("{location}: too big: {what}")]
     TooBig {
-        /// The place in the program.
+        /// The location in the program.
         location: String,
         /// What exceeds its limit.
         what: String,

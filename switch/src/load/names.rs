@@ -25,7 +25,7 @@ pub(crate) struct HeaderType {
 
 /// All names of a program.
 pub(crate) struct Names {
-    /// The place being loaded, for errors.
+    /// The location being loaded, for errors.
     pub location: String,
     pub types: Vec<HeaderType>,
     /// Index into `types` of each header instance.

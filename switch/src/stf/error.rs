@@ -1,6 +1,6 @@
-//! The place and the cause of a test failure.
+//! The location and the cause of a test failure.
 
-/// The place and the cause of a test failure.
+/// The location and the cause of a test failure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StfError {
     /// A line is not an STF statement, or does not fit the program.

@@ -27,12 +27,12 @@ pub(super) fn difference(expected: &Expectation, bytes: &[u8]) -> Option<String>
     let long = expected.exact && got.len() != expected.digits.len();
     let mut pairs = expected.digits.chars().zip(got.chars());
     let at = pairs.position(|(wanted, found)| wanted != '*' && wanted != found);
-    let place = match at {
+    let where_wrong = match at {
         Some(at) => format!("digit {at} differs"),
         None if short || long => {
             format!("{} digits instead of {}", got.len(), expected.digits.len())
         }
         None => return None,
     };
-    Some(format!("{place}\n  expected {}\n  got      {got}", expected.digits))
+    Some(format!("{where_wrong}\n  expected {}\n  got      {got}", expected.digits))
 }

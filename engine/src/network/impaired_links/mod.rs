@@ -37,10 +37,10 @@ impl ImpairedLink {
         towards: LinkDirection,
         exit: usize,
     ) -> Result<Self, EngineError> {
-        let place = format!("{name} port {port} {}", towards.name());
-        let rng = |impairment: &str| Rng::for_component(seed, &format!("{place}/{impairment}"));
+        let link = format!("{name} port {port} {}", towards.name());
+        let rng = |impairment: &str| Rng::for_component(seed, &format!("{link}/{impairment}"));
         let direction = ImpairedDirection::new(config, rng)
-            .map_err(|error| plan_error(format!("plan: link at {place}: {error}")))?;
+            .map_err(|error| plan_error(format!("plan: link at {link}: {error}")))?;
         Ok(ImpairedLink { switch, port, towards, direction, exit, packets: 0 })
     }
 

@@ -83,8 +83,8 @@ impl Report {
         ];
         let mut bytes = [0; REPORT_BYTES];
         bytes[..4].copy_from_slice(&REPORT_MAGIC);
-        for (place, word) in bytes[4..].chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_be_bytes());
+        for (field, word) in bytes[4..].chunks_exact_mut(8).zip(words) {
+            field.copy_from_slice(&word.to_be_bytes());
         }
         bytes
     }

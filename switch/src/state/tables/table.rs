@@ -250,8 +250,8 @@ impl Table {
     }
 
     /// The entries from a number on.
-    pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, Entry)> {
-        (place..self.action_entries.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
+    pub(crate) fn entries_from(&self, first: u32) -> impl Iterator<Item = (u32, Entry)> {
+        (first..self.action_entries.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
     }
 
     /// The entry of a number.

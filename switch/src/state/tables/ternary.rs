@@ -45,8 +45,8 @@ impl Same {
         if candidate.beats(&self.best) {
             core::mem::swap(&mut candidate, &mut self.best);
         }
-        let place = self.others.iter().position(|other| candidate.beats(other));
-        self.others.insert(place.unwrap_or(self.others.len()), candidate);
+        let first_beaten = self.others.iter().position(|other| candidate.beats(other));
+        self.others.insert(first_beaten.unwrap_or(self.others.len()), candidate);
     }
 
     /// False if no entry remains.
