@@ -34,7 +34,7 @@ PYTHON_MAY = {
     "switch": {"schema"},
     "testbed": {"schema", "controller", "analysis", "switch", "traffic"},
     "traffic": {"schema"},
-    "bench": {"schema", "testbed"},
+    "bench": {"schema", "switch", "testbed"},
 }
 """The packages of ours that each Python room may import, itself aside."""
 
