@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -323,10 +324,29 @@ void nrw_port_reset_counts(uint16_t port)
 	rte_eth_stats_reset(port);
 }
 
+static void close_now(void *argument)
+{
+	int32_t *port = argument;
+
+	rte_eth_dev_stop((uint16_t)*port);
+	rte_eth_dev_close((uint16_t)*port);
+	__atomic_store_n(port, -1, __ATOMIC_RELEASE);
+}
+
+/*
+ * A memif's other end may disconnect at any time; EAL's interrupt thread then frees the port's
+ * memory. So that thread closes a memif: two at once crash. Other drivers may wait for it.
+ */
 void nrw_port_close(uint16_t port)
 {
-	rte_eth_dev_stop(port);
-	rte_eth_dev_close(port);
+	struct rte_eth_dev_info info;
+	int32_t closing = port;
+
+	if (rte_eth_dev_info_get(port, &info) != 0 || strcmp(info.driver_name, "net_memif") != 0 ||
+	    rte_eal_alarm_set(1, close_now, &closing) != 0)
+		close_now(&closing);
+	while (__atomic_load_n(&closing, __ATOMIC_ACQUIRE) >= 0)
+		rte_delay_us_sleep(100);
 }
 
 int nrw_port_is_up(uint16_t port)
