@@ -40,7 +40,7 @@ def as_flent(run: Run) -> dict[str, Any]:
     """The run as flent's result set."""
     edges = metrics.bin_edges_ps(run.duration_ps, _STEP_PS)
     found = samples(run, edges)
-    uploads = {f"TCP upload::{place + 1}": own for place, own in enumerate(found)}
+    uploads = {f"TCP upload::{index + 1}": own for index, own in enumerate(found)}
     rates = np.array([own.acked_bytes * 8 / (_STEP_PS / PS_PER_S) / 1e6 for own in found])
     rates = rates.reshape(len(found), len(edges) - 1)
     results: dict[str, Values] = {
@@ -80,8 +80,8 @@ def _metadata(run: Run, streams: int, units: dict[str, str]) -> dict[str, Any]:
 def _mean_srtt_ms(found: list[Samples], count: int) -> Values:
     """Mean over the flows that have a round trip; None without such flows."""
     means: Values = []
-    for place in range(count):
-        known = [int(own.srtt_ps[place]) for own in found if own.srtt_ps[place]]
+    for index in range(count):
+        known = [int(own.srtt_ps[index]) for own in found if own.srtt_ps[index]]
         means.append(sum(known) / len(known) / PS_PER_MS if known else None)
     return means
 

@@ -38,7 +38,7 @@ def as_iperf3(run: Run) -> dict[str, Any]:
     """The run in the format of iperf3's client."""
     edges = metrics.bin_edges_ps(run.duration_ps, PS_PER_S)
     found = samples(run, edges)
-    sockets = {own.flow: _FIRST_SOCKET + 2 * place for place, own in enumerate(found)}
+    sockets = {own.flow: _FIRST_SOCKET + 2 * index for index, own in enumerate(found)}
     return {
         "start": {
             "connected": [{"socket": socket} for socket in sockets.values()],

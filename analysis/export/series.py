@@ -54,5 +54,5 @@ def _at(
     """A column's value at each edge, 0 before the first row."""
     if rows is None:
         return np.zeros(len(edges_ps), dtype=np.int64)
-    place = np.searchsorted(rows["time_ps"].to_numpy(), edges_ps, side="right") - 1
-    return np.where(place < 0, 0, rows[column].fill_null(0).to_numpy()[np.maximum(place, 0)])
+    index = np.searchsorted(rows["time_ps"].to_numpy(), edges_ps, side="right") - 1
+    return np.where(index < 0, 0, rows[column].fill_null(0).to_numpy()[np.maximum(index, 0)])

@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         # The disk is full, or the path is not writable.
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"narrows: {place}{error.strerror or error}", file=sys.stderr)
+        file = f"{error.filename}: " if error.filename else ""
+        print(f"narrows: {file}{error.strerror or error}", file=sys.stderr)
         return FAILED
 
 

@@ -55,21 +55,21 @@ async def set_up_all(plan: Plan) -> dict[str, Switch]:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
             if program.is_file() and p4info_of(program).is_file():
-                place = Path(directory) / str(number)
-                made[switch["name"]] = await set_up_one(switch, plan["seed"], place)
+                socket_path = Path(directory) / str(number)
+                made[switch["name"]] = await set_up_one(switch, plan["seed"], socket_path)
     return made
 
 
-async def set_up_one(switch: SwitchPlan, seed: int, place: Path) -> Switch:
-    """Sets up a switch of the plan, behind sockets at `place`; restarts after a time-out. Raises as
-    `set_up` does.
+async def set_up_one(switch: SwitchPlan, seed: int, socket_path: Path) -> Switch:
+    """Sets up a switch of the plan, behind sockets at `socket_path`; restarts after a
+    time-out. Raises as `set_up` does.
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
     bare = [bare_port(port) for port in ports]
     config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
     for left in reversed(range(TRIES)):
         target = Switch(json.dumps(config), seed)
-        address = f"unix:{place}.{left}"
+        address = f"unix:{socket_path}.{left}"
         services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
         server, _ = serve(address, services)
         client = SwitchClient(address, p4info=p4info_of(program), program=program)

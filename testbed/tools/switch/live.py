@@ -49,7 +49,7 @@ def pipelines(live_ports: list[Port], workers: int) -> dict[int, int]:
     most = max(1, len(live_ports))
     if not 1 <= workers <= most:
         raise InputError("--workers", [Problem(str(workers), f"expected 1 to {most}, a port each")])
-    return {number: place % workers for place, (number, _, _) in enumerate(live_ports)}
+    return {number: index % workers for index, (number, _, _) in enumerate(live_ports)}
 
 
 class Live:
