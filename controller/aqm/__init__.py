@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from narrows.controller.aqm import dualpi2
 from narrows.controller.aqm.codel import CODEL
+from narrows.controller.aqm.dualpi2 import DUALPI2
 from narrows.controller.aqm.pie import PIE
 from narrows.controller.aqm.record import CONTROL, PortDiscipline
 from narrows.controller.aqm.red import RED
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 QUEUE: Final = "drop-tail"
 """The traffic manager's discipline before such a stage."""
 
-DISCIPLINES: Final[tuple[PortDiscipline, ...]] = (CODEL, RED, PIE, dualpi2.DUALPI2)
+DISCIPLINES: Final[tuple[PortDiscipline, ...]] = (CODEL, RED, PIE, DUALPI2)
 RECORDS: Final[tuple[DisciplineRecord, ...]] = tuple(each.record for each in DISCIPLINES)
+BY_NAME: Final = {each.record["name"]: each for each in DISCIPLINES}
 
 ON: Final = PortStage(f"{CONTROL}.discipline", "act", None)
 """The entry of a port that has one of them."""
@@ -34,7 +35,7 @@ ON: Final = PortStage(f"{CONTROL}.discipline", "act", None)
 
 def is_stage(discipline: str) -> bool:
     """True for the name of a discipline that is a stage."""
-    return any(record["name"] == discipline for record in RECORDS)
+    return discipline in BY_NAME
 
 
 def stages(
@@ -43,19 +44,17 @@ def stages(
     """The stages of a discipline at a port of this rate, with all parameters in base units, and
     their values; none if the traffic manager has it.
     """
-    for each in DISCIPLINES:
-        if each.record["name"] == discipline:
-            constants = each.encode(parameters, rate_bps)
-            found = {ON: 1.0, PortStage(each.table, each.action, None, constants=constants): 1.0}
-            if each is dualpi2.DUALPI2:
-                found[dualpi2.at_ingress(parameters)] = 1.0
-            return found
-    return {}
+    if discipline not in BY_NAME:
+        return {}
+    it = BY_NAME[discipline]
+    constants = it.encode(parameters, rate_bps)
+    acts = PortStage(it.table, it.action, None, constants=constants)
+    return dict.fromkeys((ON, acts, *it.at_ingress(parameters)), 1.0)
 
 
 def queues(discipline: str, parameters: Mapping[str, float]) -> list[QueueConfig]:
     """The traffic manager's queues of a port with this discipline; empty for a single one."""
-    return dualpi2.queues(parameters) if discipline == dualpi2.DUALPI2.record["name"] else []
+    return BY_NAME[discipline].queues(parameters) if discipline in BY_NAME else []
 
 
 def in_longer_ticks(state: SwitchState, tick_ns: int) -> SwitchState:

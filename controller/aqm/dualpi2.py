@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -46,11 +46,11 @@ def encode(parameters: Mapping[str, float], rate_bps: int) -> dict[str, int]:
     }
 
 
-def at_ingress(parameters: Mapping[str, float]) -> PortStage:
-    """The entry that sends a port's packets to its two queues."""
+def at_ingress(parameters: Mapping[str, float]) -> Sequence[PortStage]:
+    """The stage that sends a port's packets to its two queues."""
     constants = {"scalable_any_ect": int(parameters["any-ect"])}
     table = "NarrowsIngress.classify_scalable.scalable"
-    return PortStage(table, "separate", None, constants=constants)
+    return (PortStage(table, "separate", None, constants=constants),)
 
 
 def queues(parameters: Mapping[str, float]) -> list[QueueConfig]:
@@ -137,4 +137,6 @@ DUALPI2: Final = PortDiscipline(
         "dualpi2_alpha": MOST_40, "dualpi2_beta": MOST_40, "dualpi2_idle_fall": MOST_32,
         "dualpi2_ramp_slope": MOST_40,
     },
+    at_ingress,
+    queues,
 )  # fmt: skip

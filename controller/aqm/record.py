@@ -4,9 +4,11 @@ and the entry by which a port gets it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from narrows.controller.stages import PortStage
 
 if TYPE_CHECKING:
     from narrows.schema.records import (
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
         DisciplineUnit,
         QueueReason,
     )
+    from narrows.schema.switch import QueueConfig
 
 CONTROL: Final = "NarrowsEgress.after_queue"
 """The control with the disciplines (`p4/aqm/after_queue.p4`)."""
@@ -53,6 +56,10 @@ class PortDiscipline:
     """The action's parameters that are durations."""
     per_tick: Mapping[str, int] = field(default_factory=dict)
     """Those that are for each tick, and their largest values."""
+    at_ingress: Callable[[Mapping[str, float]], Sequence[PortStage]] = lambda _: ()
+    """Its stages before the queue, from all parameters in base units."""
+    queues: Callable[[Mapping[str, float]], list[QueueConfig]] = lambda _: []
+    """The traffic manager's queues, from all parameters in base units; empty for a single one."""
 
     @property
     def table(self) -> str:

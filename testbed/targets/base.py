@@ -102,7 +102,7 @@ class Target(ABC):
     lacks: ClassVar[tuple[str, ...]] = ()
     """Keys of a port that it does not support."""
     can_watch: ClassVar[bool] = False
-    """Whether it has `run_watched`."""
+    """Whether `run` takes a watcher."""
     no_impairments: ClassVar[str] = ""
     """Why its links have nothing but a fixed delay; empty if they are ours."""
     options: ClassVar[tuple[Option, ...]] = ()
@@ -167,21 +167,11 @@ class Target(ABC):
         progress: Tell,
         settings: Settings,
         sockets: Sockets | None = None,
+        watch: Watch | None = None,
     ) -> Summary:
         """Runs a plan (JSON). Leaves the tables and `summary.json` in `out`; returns the summary.
 
         `settings` come from the method `settings`; `sockets` are the engine's, for hosts in the
-        kernel. Raises the errors that `worker_messages.reported` lists.
+        kernel; `watch` sees the run and changes it, which then is in this process, if `can_watch`.
+        Raises the errors that `worker_messages.reported` lists.
         """
-
-    def run_watched(
-        self,
-        plan: str,
-        out: Path,
-        progress: Tell,
-        settings: Settings,
-        sockets: Sockets | None,
-        watch: Watch,
-    ) -> Summary:
-        """As `run`, in this process, and seen and changed by a watcher."""
-        raise NotImplementedError(f"{self.name} cannot be watched; can_watch says so")

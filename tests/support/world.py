@@ -7,6 +7,9 @@ import os
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -119,6 +122,17 @@ def compile_fast(tree: Path) -> None:
     )
     (tree / ".cargo").mkdir()
     (tree / ".cargo/config.toml").write_text("".join(profiles), encoding="utf-8")
+
+
+@contextmanager
+def leaves_nothing(found: Callable[[], set[str]], seconds: float = 15) -> Iterator[None]:
+    """Asserts that this soon after the block nothing is found that was not there before."""
+    before = found()
+    yield
+    deadline = time.monotonic() + seconds
+    while (left := found() - before) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
 
 
 def command(*arguments: str | Path) -> list[str]:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface
 from itertools import pairwise
@@ -27,7 +26,7 @@ from narrows.testbed.tools.lab.topology import End, Link, read_topology
 from tests.support.needs import without
 from tests.support.real_time import needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM
-from tests.support.world import ROOT, command, environment
+from tests.support.world import ROOT, command, environment, leaves_nothing
 
 needs_namespaces = without(missing())
 PING = f"{sys.executable} {ROOT / 'tests/support/ping.py'}"
@@ -82,12 +81,8 @@ def write_lab(folder: Path, **changes: Any) -> Path:
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
     """Compares the namespaces and interfaces of labs before and after."""
-    before = machine_state()
-    yield
-    deadline = time.monotonic() + 15
-    while (after := machine_state()) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not after - before
+    with leaves_nothing(machine_state):
+        yield
 
 
 def machine_state() -> set[str]:

@@ -28,7 +28,7 @@ from narrows.testbed.tools.shell.options import ShellOptions
 from tests.support.live_switch import TCP_SHARE
 from tests.support.needs import programs, without
 from tests.support.real_time import Machine, needs_dpdk
-from tests.support.world import ROOT, command, environment
+from tests.support.world import ROOT, command, environment, leaves_nothing
 
 needs_namespaces = without(missing())
 PING = [sys.executable, str(ROOT / "tests/support/ping.py")]
@@ -68,12 +68,8 @@ def options(**given: object) -> ShellOptions:
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
     """Compares namespaces, interfaces and routes before and after, once the guard has ended."""
-    before = machine_state()
-    yield
-    deadline = time.monotonic() + 15
-    while (after := machine_state()) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not after - before
+    with leaves_nothing(machine_state):
+        yield
 
 
 def machine_state() -> set[str]:

@@ -12,7 +12,7 @@ from narrows.testbed.targets.base import Hosts, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
-    from narrows._engine import Sockets
+    from narrows._engine import Sockets, Watch
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -43,6 +43,7 @@ class Bmv2(Target):
         progress: Tell,
         settings: Settings,
         sockets: Sockets | None = None,
+        watch: Watch | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.bmv2.run import run

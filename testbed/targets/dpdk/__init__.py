@@ -53,22 +53,9 @@ class Dpdk(Target):
         progress: Tell,
         settings: Settings,
         sockets: Sockets | None = None,
+        watch: Watch | None = None,
     ) -> Summary:
         """See `Target`."""
-        from narrows.testbed.targets.dpdk.run import run
-
-        return run(plan, out, progress, settings, sockets)
-
-    def run_watched(
-        self,
-        plan: str,
-        out: Path,
-        progress: Tell,
-        settings: Settings,
-        sockets: Sockets | None,
-        watch: Watch,
-    ) -> Summary:
-        """See `Target`. The run is in one process."""
         from narrows.testbed.targets.dpdk.run import run
 
         return run(plan, out, progress, settings, sockets, watch)

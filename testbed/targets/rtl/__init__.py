@@ -9,7 +9,7 @@ from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.base import Target, Tell
 
 if TYPE_CHECKING:
-    from narrows._engine import Sockets
+    from narrows._engine import Sockets, Watch
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
     from narrows.testbed.scenario.schema import Scenario
@@ -73,6 +73,7 @@ class Rtl(Target):
         progress: Tell,
         settings: Settings,
         sockets: Sockets | None = None,
+        watch: Watch | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.rtl.run import run

@@ -29,20 +29,7 @@ class Sim(Target):
         progress: Tell,
         settings: Settings,
         sockets: Sockets | None = None,
-    ) -> Summary:
-        """See `Target`."""
-        from narrows.testbed.targets.sim.run import run
-
-        return run(plan, out, progress)
-
-    def run_watched(
-        self,
-        plan: str,
-        out: Path,
-        progress: Tell,
-        settings: Settings,
-        sockets: Sockets | None,
-        watch: Watch,
+        watch: Watch | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.sim.run import run

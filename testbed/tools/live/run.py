@@ -7,12 +7,10 @@ run that was changed by hand is not the scenario's: it is invalid.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import shutil
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from narrows.testbed import engine
@@ -24,7 +22,8 @@ from narrows.testbed.runs.scenario import Results, prepare, write_host, write_po
 from narrows.testbed.runs.worker import store
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.linux.run import voided
-from narrows.testbed.tools.live.feed import Change, Control, ControlError, Feed, PortState, Snapshot
+from narrows.testbed.tools.live.feed import Change, ControlError, PortState, Snapshot
+from narrows.testbed.tools.live.page import served
 
 if TYPE_CHECKING:
     from narrows._engine import Sockets, Watch
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Progress, Summary
     from narrows.testbed.runs.request import RunRequest
 
-INTERVAL_S: Final = 0.1
 CHANGED: Final = "its ports were changed by hand (--live)"
 PS_PER_S: Final = 1e12
 
@@ -102,36 +100,6 @@ def flow_name(flow: Mapping[str, object]) -> str:
     return f"flow {config['id']}, {flow['from']} to {flow['to']}"
 
 
-@contextlib.contextmanager
-def served(view: RunView, port: int, tell: Callable[[str], None]) -> Iterator[None]:
-    """The page at a TCP port, 0 for any that is free, in a block; `tell` gets its address. Raises
-    `InputError`.
-    """
-    try:
-        from narrows.testbed.tools.live.server import LiveServer
-    except ImportError as error:
-        what = f"needs more packages ({error.name}): pip install 'narrows[live]'"
-        raise InputError("--live", [Problem("", what)]) from None
-    feed, is_over = Feed(), threading.Event()
-
-    def publish() -> None:
-        while not is_over.wait(INTERVAL_S):
-            snapshot = view.snapshot()
-            if snapshot is not None:
-                feed.publish(snapshot)
-
-    control: Control = view.control
-    thread = threading.Thread(target=publish, name="live view's run", daemon=True)
-    with LiveServer(feed, control, port) as server:
-        tell(server.address)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
-
-
 def run(request: RunRequest, port: int, pace: float, tell: Callable[[str], None]) -> Results:
     """Runs a scenario's only run in this process, with a page. In virtual time it takes its time
     divided by `pace`. Raises `InputError`, or what the engine raises.
@@ -169,11 +137,11 @@ def carried_out(
     out = job.partial
 
     def switch_side(sockets: Sockets | None, progress: Tell) -> Summary:
-        return request.target.run_watched(job.plan, out, progress, job.settings, sockets, watch)
+        return request.target.run(job.plan, out, progress, job.settings, sockets, watch)
 
     try:
         out.mkdir(parents=True)
-        with served(view, port, tell):
+        with served(view.snapshot, view.control, port, tell):
             summary = request.hosts.run(job.plan, out, go_on, switch_side)
         if view.is_changed:
             summary = voided(summary, [CHANGED])

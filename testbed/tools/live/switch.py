@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.tools.live.feed import Change, Control, ControlError, Feed, PortState, Snapshot
+from narrows.testbed.tools.live.feed import Change, Control, ControlError, PortState, Snapshot
+from narrows.testbed.tools.live.page import served
 
 if TYPE_CHECKING:
     from narrows._engine import Switch
-
-INTERVAL_S: Final = 0.1
 
 
 def port_state(switch: Switch, number: int) -> PortState:
@@ -57,26 +54,6 @@ def controlled_by(address: str) -> Control:
 
 
 @contextlib.contextmanager
-def watched(switch: Switch, feed: Feed) -> Iterator[None]:
-    """Publishes the switch's ports until the end of the block."""
-    is_over = threading.Event()
-    began = time.monotonic()
-
-    def watch() -> None:
-        while not is_over.wait(INTERVAL_S):
-            ports = [port_state(switch, number) for number in switch.ports()]
-            feed.publish(Snapshot(time.monotonic() - began, ports))
-
-    thread = threading.Thread(target=watch, name="live view's ports")
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
-
-
-@contextlib.contextmanager
 def view(port: int | None, switch: Switch, address: str, log: logging.Logger) -> Iterator[None]:
     """The view at a TCP port, 0 for any that is free, until the end of the block; none if the port
     is None. `address` is where the switch's controllers connect. Raises `InputError`.
@@ -84,12 +61,11 @@ def view(port: int | None, switch: Switch, address: str, log: logging.Logger) ->
     if port is None:
         yield
         return
-    try:
-        from narrows.testbed.tools.live.server import LiveServer
-    except ImportError as error:
-        what = f"needs more packages ({error.name}): pip install 'narrows[live]'"
-        raise InputError("--live", [Problem("", what)]) from None
-    feed = Feed()
-    with LiveServer(feed, controlled_by(address), port) as server, watched(switch, feed):
-        log.info("live view at %s", server.address)
+    began = time.monotonic()
+
+    def look() -> Snapshot:
+        ports = [port_state(switch, number) for number in switch.ports()]
+        return Snapshot(time.monotonic() - began, ports)
+
+    with served(look, controlled_by(address), port, lambda page: log.info("live view at %s", page)):
         yield

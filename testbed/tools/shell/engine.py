@@ -34,10 +34,7 @@ class Engine:
         def work() -> None:
             try:
                 given = (plan, out, self._tell, job.settings, self._sockets)
-                if watch is None:
-                    self._summary = DPDK.run(*given)
-                else:
-                    self._summary = DPDK.run_watched(*given, watch)
+                self._summary = DPDK.run(*given, watch)
             except Exception as error:  # raised again by `check`
                 self._error = error
 

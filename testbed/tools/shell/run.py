@@ -24,7 +24,8 @@ from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.linux import LINUX, checks
 from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.run import voided
-from narrows.testbed.tools.live.run import CHANGED, RunView, served
+from narrows.testbed.tools.live.page import served
+from narrows.testbed.tools.live.run import CHANGED, RunView
 from narrows.testbed.tools.shell import flows, network, processes, rootless
 from narrows.testbed.tools.shell.connections import Connections
 from narrows.testbed.tools.shell.engine import Engine
@@ -130,7 +131,8 @@ def behind_the_bottleneck(
         path = stack.enter_context(Engine(ends, out, job, view.watch if view else None))
         connections.begin(path.wait_until_ready())
         if view is not None:
-            stack.enter_context(served(view, options.live or 0, say_address))
+            page = served(view.snapshot, view.control, options.live or 0, say_address)
+            stack.enter_context(page)
         pid = processes.start(ends.command(options.program), ends.inside(environment))
         code = processes.wait(pid, path.check)
         time.sleep(SETTLE_S)
