@@ -40,8 +40,8 @@ enum Fate {
 /// The RFC's variables; times in seconds.
 #[derive(Default)]
 struct Pseudocode {
-    lq: VecDeque<(u64, f64)>,
-    cq: VecDeque<(u64, f64)>,
+    lq: VecDeque<(u64, u64)>,
+    cq: VecDeque<(u64, u64)>,
     lq_count: f64,
     cq_count: f64,
     p: f64,
@@ -65,8 +65,10 @@ impl Pseudocode {
         false
     }
 
-    fn update(&mut self, now: f64) {
-        let time = |queue: &VecDeque<(u64, f64)>| queue.front().map_or(0.0, |head| now - head.1);
+    fn update(&mut self, now_ps: u64) {
+        let time = |queue: &VecDeque<(u64, u64)>| {
+            queue.front().map_or(0.0, |head| seconds(now_ps - head.1))
+        };
         let curq = time(&self.cq).max(time(&self.lq));
         self.p += Self::ALPHA * (curq - Self::TARGET) + Self::BETA * (curq - self.prevq);
         self.p = self.p.clamp(0.0, 1.0);
@@ -74,11 +76,11 @@ impl Pseudocode {
     }
 
     /// What becomes of the packet at the head of the queue that the scheduler chose.
-    fn dequeue(&mut self, now: f64, is_scalable: bool, ecn: u8) -> (u64, Fate) {
+    fn dequeue(&mut self, now_ps: u64, is_scalable: bool, ecn: u8) -> (u64, Fate) {
         let (p_cl, p_c) = (Self::K * self.p, self.p * self.p);
         if is_scalable {
             let (number, came) = self.lq.pop_front().expect("a packet in the L queue");
-            let qdelay = now - came;
+            let qdelay = seconds(now_ps - came);
             let native = if self.lq.is_empty() {
                 0.0
             } else {
@@ -104,6 +106,11 @@ impl Pseudocode {
     }
 }
 
+/// Durations are exact until here: a delay at a threshold is not above it.
+fn seconds(duration_ps: u64) -> f64 {
+    duration_ps as f64 / 1e12
+}
+
 /// Follows the ledger. Returns how many packets met each fate, scalable ones first.
 fn follow(arrivals: &[Came], rows: &[QueueRecord]) -> [[usize; 3]; 2] {
     let (mut rfc, mut next_update, mut marked) = (Pseudocode::default(), 16 * MS, None);
@@ -111,14 +118,14 @@ fn follow(arrivals: &[Came], rows: &[QueueRecord]) -> [[usize; 3]; 2] {
     for (n, row) in rows.iter().enumerate() {
         let now_ps = row.at.as_ps();
         while next_update <= now_ps {
-            rfc.update(next_update as f64 / 1e12);
+            rfc.update(next_update);
             next_update += 16 * MS;
         }
         let ecn = arrivals[row.packet as usize].packet.ecn;
-        let (now, is_scalable) = (now_ps as f64 / 1e12, ecn % 2 == 1);
+        let is_scalable = ecn % 2 == 1;
         match row.event {
-            QueueEvent::Enqueue if is_scalable => rfc.lq.push_back((row.packet, now)),
-            QueueEvent::Enqueue => rfc.cq.push_back((row.packet, now)),
+            QueueEvent::Enqueue if is_scalable => rfc.lq.push_back((row.packet, now_ps)),
+            QueueEvent::Enqueue => rfc.cq.push_back((row.packet, now_ps)),
             QueueEvent::Mark(_) => marked = Some(row.packet),
             QueueEvent::Drop(_) => {}
             QueueEvent::Dequeue => {
@@ -130,7 +137,8 @@ fn follow(arrivals: &[Came], rows: &[QueueRecord]) -> [[usize; 3]; 2] {
                     None if is_dropped => Fate::Dropped,
                     None => Fate::Sent,
                 };
-                assert_eq!((row.packet, fate), rfc.dequeue(now, is_scalable, ecn), "at {now} s");
+                let expected = rfc.dequeue(now_ps, is_scalable, ecn);
+                assert_eq!((row.packet, fate), expected, "at {now_ps} ps");
                 fates[usize::from(!is_scalable)][fate as usize] += 1;
             }
         }
@@ -198,4 +206,12 @@ proptest! {
         }
         follow(&arrivals, &ledger(&arrivals));
     }
+}
+
+/// Four packets of 800 bytes at once: the second has waited for exactly the ramp's first delay.
+#[test]
+fn a_delay_at_the_threshold_is_not_above_it() {
+    let packet = Segment { flow: 1, ack: 0, payload: 746, ecn: 1 };
+    let arrivals: Vec<_> = (0..4).map(|_| Came { at_ps: MS + 112_573_000, packet }).collect();
+    follow(&arrivals, &ledger(&arrivals));
 }
