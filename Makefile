@@ -59,7 +59,7 @@ agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement
 	@$(VENV_PYTHON) -m bench.agree
 
 fuzz: setup ## fuzz programs, packets, connections, files and messages for about an hour
-	NARROWS_FUZZ_SCALE=200 cargo test --quiet --release --package narrows-switch --test hostile
+	NARROWS_FUZZ_SCALE=750 cargo test --quiet --release --package narrows-switch --test hostile
 	NARROWS_FUZZ_SCALE=1000 cargo test --quiet --release --package narrows-switch --test campaign -- --nocapture
 	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test hostile campaign -- --nocapture
 	$(VENV_PYTHON) -m tests.fuzz.campaign --seconds 120
