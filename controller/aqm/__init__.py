@@ -46,10 +46,10 @@ def stages(
     """
     if discipline not in BY_NAME:
         return {}
-    it = BY_NAME[discipline]
-    constants = it.encode(parameters, rate_bps)
-    acts = PortStage(it.table, it.action, None, constants=constants)
-    return dict.fromkeys((ON, acts, *it.at_ingress(parameters)), 1.0)
+    chosen = BY_NAME[discipline]
+    constants = chosen.encode(parameters, rate_bps)
+    acts = PortStage(chosen.table, chosen.action, None, constants=constants)
+    return dict.fromkeys((ON, acts, *chosen.at_ingress(parameters)), 1.0)
 
 
 def queues(discipline: str, parameters: Mapping[str, float]) -> list[QueueConfig]:

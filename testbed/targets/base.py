@@ -172,6 +172,6 @@ class Target(ABC):
         """Runs a plan (JSON). Leaves the tables and `summary.json` in `out`; returns the summary.
 
         `settings` come from the method `settings`; `sockets` are the engine's, for hosts in the
-        kernel; `watch` sees the run and changes it, which then is in this process, if `can_watch`.
-        Raises the errors that `worker_messages.reported` lists.
+        kernel. A target with `can_watch` takes a `watch`, which sees and changes the run; such a
+        run has one process. Raises the errors that `worker_messages.reported` lists.
         """
