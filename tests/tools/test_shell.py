@@ -159,8 +159,13 @@ def test_the_round_trip_is_twice_the_delay(tmp_path: Path) -> None:
     round_trips = sorted(map(float, times))
     # Both transmissions of an echo's 98 bytes take 78 us.
     assert round_trips[0] >= 20.07
+    [run] = load(tmp_path / "shell")
+    instrument = run.summary["instrument"]
+    # The poll loop delays a packet by at most one gap at each of the four ports that it enters.
+    late_us = 4 * instrument["polls"]["gap_max_us"]
+    late_us += sum(wire["departure_error_us"]["max"] for wire in instrument["wires"])
     with machine.figures():
-        assert len(times) == 10 and round_trips[5] < 22
+        assert len(times) == 10 and round_trips[5] < 22 + late_us / 1e3
 
 
 @needs_dpdk
