@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shutil
 import signal
@@ -21,7 +22,17 @@ import pytest
 
 from narrows.analysis.load import load
 from narrows.testbed.problems import InputError
-from narrows.testbed.targets.linux.namespaces import NAMESPACES, Plumbing, missing
+from narrows.testbed.targets.linux.namespaces import (
+    NAMESPACES,
+    OWNERS,
+    Inside,
+    Plumbing,
+    add_namespace,
+    missing,
+    remove_all_of,
+    sweep,
+    try_lock,
+)
 from narrows.testbed.tools.shell import addresses, connections
 from narrows.testbed.tools.shell.connections import End, flow_number
 from narrows.testbed.tools.shell.options import ShellOptions
@@ -309,18 +320,43 @@ def readable_by_all(*paths: Path) -> bool:
     return all(each.stat().st_mode & 0o005 == 0o005 for each in above)
 
 
+def guard(owner: int, directory: Path) -> list[str]:
+    return [sys.executable, "-m", "narrows.testbed.tools.shell.guard", str(owner), str(directory)]
+
+
 def test_the_guard_does_nothing_after_a_good_end(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    guard = [
-        sys.executable,
-        "-m",
-        "narrows.testbed.tools.shell.guard",
-        "999",
-        str(tmp_path / "run"),
-    ]
-    done = subprocess.run(guard, input=b"done", check=False, env=environment())
+    done = subprocess.run(
+        guard(999, tmp_path / "run"), input=b"done", check=False, env=environment()
+    )
     assert done.returncode == 0 and (tmp_path / "run").exists()
     shutil.rmtree(tmp_path / "run")
+
+
+@needs_namespaces
+@pytest.mark.usefixtures("nothing_left")
+def test_the_guard_waits_for_the_lock_of_a_killed_shell(tmp_path: Path) -> None:
+    """A kernel may close a killed process's pipe before it releases the lock."""
+    sweep()
+    owner = OWNERS - 1
+    lock = try_lock(owner)
+    assert lock is not None
+    program = Inside(f"narrows-{owner}-program")
+    add_namespace(program)
+    left = subprocess.Popen(program.command("sleep", "600"))
+    watching = subprocess.Popen(
+        guard(owner, tmp_path / "run"), stdin=subprocess.PIPE, env=environment()
+    )
+    try:
+        assert watching.stdin
+        watching.stdin.close()
+        time.sleep(1)
+        assert left.poll() is None
+        os.close(lock)
+        assert watching.wait(15) == 0 and left.wait(1) == -signal.SIGTERM
+    finally:
+        left.kill()
+        remove_all_of(owner)
 
 
 def test_a_flow_number_is_the_one_in_a_ledger() -> None:

@@ -24,7 +24,8 @@ from narrows.testbed.targets.linux.namespaces import (
 
 DONE: Final = b"done"
 PATIENCE_S: Final = 3.0
-"""How long processes may take to end after SIGTERM; a shell inside removes its own namespaces."""
+"""How long processes may take to end after SIGTERM; a shell inside removes its own namespaces.
+A killed shell may take as long to release its lock."""
 POLL_S: Final = 0.1
 
 
@@ -39,6 +40,17 @@ def terminate_all_of(owner: int) -> None:
         time.sleep(POLL_S)
 
 
+def lock_of_killed(owner: int) -> int | None:
+    """Takes the lock that a killed shell held; returns None if a new owner keeps it.
+
+    The kernel may close the shell's end of the pipe first, and release its lock a little later.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while (lock := try_lock(owner)) is None and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return lock
+
+
 def main() -> int:
     """Waits, and removes what is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -47,7 +59,7 @@ def main() -> int:
     if sys.stdin.buffer.read() == DONE:
         return 0
     shutil.rmtree(directory, ignore_errors=True)
-    lock = try_lock(owner)
+    lock = lock_of_killed(owner)
     if lock is None:
         # A new owner has removed them.
         return 0
