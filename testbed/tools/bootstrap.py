@@ -26,6 +26,13 @@ RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "cli
 WAIT_FOR_LOCK = {"apt-get": ("-o", "DPkg::Lock::Timeout=300")}
 """Options to wait for another package manager, in seconds: machines update themselves at start."""
 STAMP = VENV / "engine.sha256"
+ENGINE = (
+    *("cargo", "rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib"),
+    *("--manifest-path", "engine/Cargo.toml", "--features", "python,pyo3/extension-module"),
+)
+"""Builds the engine as setuptools-rust does, which then only copies it. It runs beside pip, which
+mostly waits for the network. setuptools-rust repeats a failed build and prints its errors.
+"""
 REQUIREMENTS = "requirements-dev.txt"
 """The dependencies, each with its version and the hashes of its files (`make lock`)."""
 PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
@@ -107,9 +114,11 @@ def build_engine(*, keep: bool = False) -> None:
             print("setup: the engine is older than its sources (make setup builds it)", flush=True)
             return
     pip = [str(VENV / "bin/python"), "-m", "pip", "install"]
-    print("setup: dependencies", flush=True)
-    run([*pip, "--require-hashes", "--requirement", REQUIREMENTS])
-    print("setup: building the engine (a few minutes the first time)", flush=True)
+    print("setup: dependencies; building the engine (a few minutes the first time)", flush=True)
+    with subprocess.Popen(
+        ENGINE, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ):
+        run([*pip, "--require-hashes", "--requirement", REQUIREMENTS])
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
     STAMP.write_text(digest)
 
@@ -138,6 +147,7 @@ def environment() -> dict[str, str]:
     found = needs.cargo_environment()
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
+    found |= {"PYO3_PYTHON": str(VENV / "bin/python"), "PYO3_BUILD_EXTENSION_MODULE": "1"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     # The versions are those of our own file.
     found.pop("PIP_CONSTRAINT", None)
