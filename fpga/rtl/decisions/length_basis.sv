@@ -10,20 +10,18 @@ module length_basis (
     localparam int W = narrows_pkg::COUNTED_W;
     // Ethernet's addresses and type.
     localparam logic [W-1:0] HEADER = 14;
-    // The check sequence, the shortest frame with it, and preamble and gap (IEEE 802.3 clause 4).
-    localparam logic [W-1:0] CHECK = 4;
-    localparam logic [W-1:0] SHORTEST = 64;
-    localparam logic [W-1:0] PREAMBLE_AND_GAP = 20;
+    // The shortest frame without check sequence; a shorter one is padded (IEEE 802.3 clause 4).
+    localparam logic [W-1:0] SHORTEST = 60;
+    // The check sequence, 4 bytes, and preamble and gap, 20.
+    localparam logic [W-1:0] AROUND = 24;
 
-    logic [W-1:0] frame, checked;
+    logic [W-1:0] frame;
     assign frame = {1'b0, frame_bytes};
-    assign checked = frame + CHECK;
 
     always_comb begin
         case (basis)
             narrows_pkg::BASIS_IP: counted = frame < HEADER ? '0 : frame - HEADER;
-            narrows_pkg::BASIS_WIRE:
-                counted = (checked < SHORTEST ? SHORTEST : checked) + PREAMBLE_AND_GAP;
+            narrows_pkg::BASIS_WIRE: counted = frame < SHORTEST ? SHORTEST + AROUND : frame + AROUND;
             default: counted = frame;
         endcase
     end

@@ -27,6 +27,8 @@ module port_decisions #(
     input  logic [narrows_pkg::TIME_W-1:0]    arrival_at,
     input  logic [narrows_pkg::FRAME_W-1:0]   arrival_frame_bytes,
     input  logic                              arrival_ecn_capable,
+    // Whether there is room for its bytes; a queue drops a packet without.
+    input  logic                              arrival_is_stored,
     input  logic [TAG_W-1:0]                  arrival_tag,
     // With `arrival_ready`: whether the packet is in the queue.
     output logic                              admitted,
@@ -72,13 +74,15 @@ module port_decisions #(
     localparam int BYTES_W = narrows_pkg::BYTES_W;
     localparam int DESCRIPTOR_W = TIME_W + FRAME_W + COUNTED_W + NUMBER_W + TAG_W + 2;
 
-    localparam logic [3:0]
-        SAMPLE = 4'd0, COMPARE = 4'd1, CHOOSE = 4'd2,
-        ARRIVE = 4'd3, ADMIT = 4'd4, MARK = 4'd5,
-        DEPART = 4'd6, MARK_LATE = 4'd7, DEQUEUE = 4'd8, EGRESS = 4'd9, SEND = 4'd10,
-        SENDING = 4'd11, DROP_LATE = 4'd12,
-        SET_UP = 4'd13, SETTING_UP = 4'd14, WEIGH = 4'd15;
-    logic [3:0] state;
+    // No cycle has more than one carry chain of 64 bits, so a comparison and what follows from it
+    // are two states.
+    localparam logic [4:0]
+        PEEK = 5'd0, SAMPLE = 5'd1, COMPARE = 5'd2, CHOOSE = 5'd3,
+        ARRIVE = 5'd4, WEIGH = 5'd5, JUDGE = 5'd6, ADMIT = 5'd7, MARK = 5'd8,
+        DEPART = 5'd9, CHECK = 5'd10, MARK_LATE = 5'd11, DEQUEUE = 5'd12, EGRESS = 5'd13,
+        SEND = 5'd14, SENDING = 5'd15, DROP_LATE = 5'd16,
+        SET_UP = 5'd17, SETTING_UP = 5'd18;
+    logic [4:0] state;
 
     // What follows from the active settings.
     logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps;
@@ -127,11 +131,11 @@ module port_decisions #(
     // The event of this round, from a sample of the inputs.
     logic              has_arrival, has_due, has_settings;
     logic [TIME_W-1:0] bound, next_due;
-    logic              settings_due, due_by_bound, due_by_settings;
+    logic              settings_due, due_by_bound, due_by_settings, head_is_later;
 
     assign due_at = free_at > head_at ? free_at : head_at;
     assign due_valid = head_valid;
-    assign waiting = state == SAMPLE && settled && !(row_valid && !row_ready);
+    assign waiting = state == PEEK && settled && !(row_valid && !row_ready);
 
     // The arrival in progress.
     logic [COUNTED_W-1:0] counted;
@@ -144,11 +148,11 @@ module port_decisions #(
     logic                 can_write;
 
     queue_limit room (
-        .is_idle, .kind(active.limit_kind), .limit(active.limit), .limit_time_bytes, .packets,
+        .clk, .is_idle, .kind(active.limit_kind), .limit(active.limit), .limit_time_bytes, .packets,
         .bytes_after, .admits(fits)
     );
     ecn_threshold ecn (
-        .enable(active.ecn_enable), .packets_threshold(active.ecn_packets),
+        .clk, .enable(active.ecn_enable), .packets_threshold(active.ecn_packets),
         .bytes_threshold(active.ecn_bytes), .time_threshold(active.ecn_time),
         .packets_after, .bytes_after, .sojourn, .marks_arrival, .arrival_reason, .marks_departure
     );
@@ -158,12 +162,11 @@ module port_decisions #(
         .draw(state == ARRIVE), .lost
     );
 
-    assign packets_after = packets + 1;
     assign can_write = !row_valid || row_ready;
     assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
         : fits ? narrows_pkg::DROP_MEMORY_FULL : narrows_pkg::DROP_QUEUE_FULL;
     assign arrival_ready = state == ADMIT && can_write;
-    assign admitted = fits && !is_lost && !fifo_full;
+    assign admitted = fits && !is_lost && !fifo_full && arrival_is_stored;
     assign arrival_marked = admitted && arrival_ecn_capable && marks_arrival;
     assign fifo_push = arrival_ready && admitted;
     assign push_data = {arrival_at, arrival_frame_bytes, counted, number, arrival_tag,
@@ -189,21 +192,24 @@ module port_decisions #(
 
     always_ff @(posedge clk) begin
         if (rst) begin
-            state <= SAMPLE;
+            state <= PEEK;
         end else begin
             case (state)
-                SAMPLE: if (settled) state <= COMPARE;
+                PEEK: if (settled) state <= SAMPLE;
+                SAMPLE: state <= COMPARE;
                 COMPARE: state <= CHOOSE;
                 CHOOSE:
                     if (has_due && (settings_due ? due_by_settings : due_by_bound)) state <= DEPART;
                     else if (settings_due) state <= SET_UP;
                     else if (has_arrival) state <= ARRIVE;
-                    else state <= SAMPLE;
+                    else state <= PEEK;
                 ARRIVE: state <= WEIGH;
-                WEIGH: state <= ADMIT;
-                ADMIT: if (can_write) state <= arrival_marked ? MARK : SAMPLE;
-                MARK: if (can_write) state <= SAMPLE;
-                DEPART: state <= MARK_LATE;
+                WEIGH: state <= JUDGE;
+                JUDGE: state <= ADMIT;
+                ADMIT: if (can_write) state <= arrival_marked ? MARK : PEEK;
+                MARK: if (can_write) state <= PEEK;
+                DEPART: state <= CHECK;
+                CHECK: state <= MARK_LATE;
                 MARK_LATE: if (can_write) state <= DEQUEUE;
                 DEQUEUE: if (can_write) state <= EGRESS;
                 EGRESS:
@@ -211,26 +217,27 @@ module port_decisions #(
                         case (egress_fate)
                             narrows_pkg::FATE_SENT: state <= SEND;
                             narrows_pkg::FATE_DROPPED: state <= DROP_LATE;
-                            default: state <= SAMPLE;
+                            default: state <= PEEK;
                         endcase
                     end
                 SEND: state <= SENDING;
-                SENDING: if (line_sent) state <= SAMPLE;
-                DROP_LATE: if (can_write) state <= SAMPLE;
+                SENDING: if (line_sent) state <= PEEK;
+                DROP_LATE: if (can_write) state <= PEEK;
                 SET_UP: state <= SETTING_UP;
-                SETTING_UP: if (setup_done) state <= SAMPLE;
-                default: state <= SAMPLE;
+                SETTING_UP: if (setup_done) state <= PEEK;
+                default: state <= PEEK;
             endcase
         end
     end
 
     always_ff @(posedge clk) begin
+        if (state == PEEK) head_is_later <= head_at > free_at;
         if (state == SAMPLE) begin
             has_arrival <= arrival_valid;
             has_settings <= settings_valid;
             has_due <= head_valid;
             bound <= arrival_valid ? arrival_at : horizon;
-            next_due <= due_at;
+            next_due <= head_is_later ? head_at : free_at;
         end
         if (state == COMPARE) begin
             settings_due <= has_settings && settings_at <= bound;
@@ -239,8 +246,9 @@ module port_decisions #(
         end
         if (state == ARRIVE) begin
             counted <= basis_counted;
-            is_idle <= free_at <= arrival_at;
+            is_idle <= free_at <= bound;
             is_lost <= lost;
+            packets_after <= packets + 1;
         end
         if (state == WEIGH) bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, counted};
         if (state == DEPART) begin
@@ -252,7 +260,7 @@ module port_decisions #(
             sojourn <= next_due - head_at;
             counted <= head_counted;
         end
-        if (state == MARK_LATE && marks_departure && head_ecn) dequeued_marked <= 1'b1;
+        if (state == MARK_LATE && can_write && marks_departure && head_ecn) dequeued_marked <= 1'b1;
         if (state == EGRESS) sent_counted <= basis_counted;
     end
 

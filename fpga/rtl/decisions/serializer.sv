@@ -11,7 +11,8 @@ module serializer #(
     input  logic [narrows_pkg::RATE_W-1:0]    rate,
     input  logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps,
     input  logic [narrows_pkg::RATE_W-1:0]    byte_part,
-    // Starts a transmission at `at`, or when the last one ends, whichever is later.
+    // Starts a transmission at `at`, or when the last one ends, whichever is later. `at` and
+    // `counted` must be steady from `send` to `sent`.
     input  logic                              send,
     input  logic [narrows_pkg::TIME_W-1:0]    at,
     input  logic [narrows_pkg::COUNTED_W-1:0] counted,
@@ -27,7 +28,7 @@ module serializer #(
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int RATE_W = narrows_pkg::RATE_W;
 
-    logic              start, done;
+    logic              chooses, start, done, is_summed, is_later;
     logic [TIME_W-1:0] duration;
     logic [RATE_W-1:0] rest;
     logic [TIME_W:0]   end_at;
@@ -40,23 +41,24 @@ module serializer #(
         .part_in(byte_part), .unit(rate), .carry, .done, .whole(duration), .part(rest)
     );
 
-    assign end_at = {1'b0, start_at} + {1'b0, duration};
-
+    // A comparison or a sum is a cycle of its own.
     always_ff @(posedge clk) begin
-        start <= send && !rst;
-        sent <= done && !rst;
+        chooses <= send && !rst;
+        start <= chooses && !rst;
+        is_summed <= done && !rst;
+        sent <= is_summed && !rst;
+        is_later <= at > free_at;
+        end_at <= {1'b0, start_at} + {1'b0, duration};
         if (rst) begin
             free_at <= '0;
             start_at <= '0;
             carry <= '0;
         end else begin
-            if (send && at > free_at) begin
-                start_at <= at;
-                carry <= '0;
-            end else if (send) begin
-                start_at <= free_at;
+            if (chooses) begin
+                start_at <= is_later ? at : free_at;
+                if (is_later) carry <= '0;
             end
-            if (done) begin
+            if (is_summed) begin
                 // Beyond the last instant is never.
                 free_at <= end_at[TIME_W] ? '1 : end_at[TIME_W-1:0];
                 carry <= rest;

@@ -38,10 +38,11 @@ def missing() -> list[str]:
     ]
 
 
-def rtl_sources(folder: str = "decisions") -> list[Path]:
-    """The sources of a folder of the RTL, those that others need first."""
+def rtl_sources(*folders: str) -> list[Path]:
+    """The sources of folders of the RTL (the decisions), those that others need first."""
     shared = [RTL / "narrows_pkg.sv", RTL / "narrows_types.sv"]
-    return [*shared, *sorted((RTL / folder).glob("*.sv"))]
+    parts = [sorted((RTL / folder).glob("*.sv")) for folder in folders or ("decisions",)]
+    return [*shared, *(source for part in parts for source in part)]
 
 
 def library() -> Path:

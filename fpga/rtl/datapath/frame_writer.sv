@@ -1,0 +1,112 @@
+// Stores frames as they come, and offers each whole one to the queue.
+//
+// A frame arrives with its last word. Frames with the error flag, runts and giants are discarded
+// and counted. A frame for which the memory has no room is offered without being stored, so that
+// the queue counts it.
+module frame_writer #(
+    parameter int LANES = 1,
+    parameter int MIN_BYTES = 60,
+    parameter int MAX_BYTES = 1518
+) (
+    input  logic                            clk,
+    input  logic                            rst,
+    input  logic [narrows_pkg::TIME_W-1:0]  now,
+
+    input  logic                            in_valid,
+    output logic                            in_ready,
+    input  logic [8*LANES-1:0]              in_data,
+    // The bytes of the last word, from the first lane on.
+    input  logic [LANES-1:0]                in_keep,
+    input  logic                            in_last,
+    input  logic                            in_error,
+
+    // The ring and the memory.
+    output logic                            at_start,
+    output logic                            advance,
+    output logic                            commit,
+    output logic                            discard,
+    input  logic                            has_room,
+
+    // An arrival has no earlier stamp than this from now on.
+    output logic [narrows_pkg::TIME_W-1:0]  promise,
+    output logic                            offer_valid,
+    input  logic                            offer_ready,
+    output logic [narrows_pkg::TIME_W-1:0]  offer_at,
+    output logic [narrows_pkg::FRAME_W-1:0] offer_bytes,
+    output logic                            offer_is_stored,
+    output logic                            offer_ecn_capable,
+    output logic [15:0]                     offer_marked_checksum,
+
+    // High for one cycle for a discarded frame.
+    output logic                            is_errored,
+    output logic                            is_runt,
+    output logic                            is_giant
+);
+    localparam int FRAME_W = narrows_pkg::FRAME_W;
+    localparam logic [1:0] WRITE = 2'd0, COUNT = 2'd1, JUDGE = 2'd2, OFFER = 2'd3;
+    logic [1:0]         state;
+    logic               beat, has_error, has_overflow, is_within;
+    logic [5:0]         index;
+    logic [LANES-1:0]   last_keep;
+    logic [FRAME_W-1:0] last_bytes;
+
+    assign in_ready = state == WRITE;
+    assign beat = in_valid && in_ready;
+    assign at_start = in_ready && !in_valid && index == 0;
+    // A giant's bytes are counted up to the first word that is too many.
+    assign is_within = offer_bytes <= FRAME_W'(MAX_BYTES);
+    assign advance = beat && is_within && has_room && !has_overflow;
+
+    assign is_errored = state == JUDGE && has_error;
+    assign is_runt = state == JUDGE && !has_error && offer_bytes < FRAME_W'(MIN_BYTES);
+    assign is_giant = state == JUDGE && !has_error && !is_within;
+    assign discard = is_errored || is_runt || is_giant || (state == JUDGE && has_overflow);
+    assign offer_valid = state == OFFER;
+    assign offer_is_stored = !has_overflow;
+    assign commit = offer_valid && offer_ready;
+
+    ecn_header #(.LANES(LANES)) header (
+        .clk, .beat, .index, .data(in_data),
+        .is_capable(offer_ecn_capable), .marked_checksum(offer_marked_checksum)
+    );
+
+    always_comb begin
+        last_bytes = '0;
+        for (int lane = 0; lane < LANES; lane++) last_bytes += FRAME_W'(last_keep[lane]);
+    end
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            state <= WRITE;
+            index <= '0;
+            offer_bytes <= '0;
+            has_overflow <= 1'b0;
+            promise <= '0;
+        end else begin
+            if (in_ready) promise <= now;
+            case (state)
+                WRITE:
+                    if (beat) begin
+                        if (index != '1) index <= index + 1;
+                        if (is_within && !has_room) has_overflow <= 1'b1;
+                        if (!in_last && is_within) offer_bytes <= offer_bytes + FRAME_W'(LANES);
+                        if (in_last) state <= COUNT;
+                        offer_at <= now;
+                        last_keep <= in_keep;
+                        has_error <= in_error;
+                    end
+                COUNT: begin
+                    offer_bytes <= offer_bytes + last_bytes;
+                    state <= JUDGE;
+                end
+                JUDGE: state <= is_errored || is_runt || is_giant ? WRITE : OFFER;
+                default: if (offer_ready) state <= WRITE;
+            endcase
+            if (is_errored || is_runt || is_giant || commit) begin
+                index <= '0;
+                offer_bytes <= '0;
+                has_overflow <= 1'b0;
+            end
+        end
+    end
+endmodule

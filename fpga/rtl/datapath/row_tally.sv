@@ -1,0 +1,104 @@
+// Counts the rows of the ledger, and keeps them until they are taken.
+//
+// Addresses of the counts:
+//   4 * kind + reason: packets;  16 + 4 * kind + reason: their bytes
+//   64 + n: dequeued packets whose waiting time has n significant bits.
+// A row that finds no room in the ledger's buffer is counted all the same; `lost` is high then.
+module row_tally #(
+    // Rows that can wait to be taken, as a power of two.
+    parameter int ROWS_LOG2 = 4
+) (
+    input  logic         clk,
+    input  logic         rst,
+    input  logic         in_valid,
+    output logic         in_ready,
+    input  narrows_row_t in_row,
+
+    output logic         out_valid,
+    input  logic         out_ready,
+    output narrows_row_t out_row,
+    output logic         lost,
+
+    // `count` is that of `address` when `done` is high, for one cycle.
+    input  logic         read,
+    input  logic [6:0]   address,
+    output logic         done,
+    output logic [47:0]  count
+);
+    localparam int ROW_W = narrows_pkg::NUMBER_W + 2 * narrows_pkg::TIME_W + 4
+        + narrows_pkg::COUNTED_W + narrows_pkg::PACKETS_W + narrows_pkg::BYTES_W;
+    localparam logic [2:0]
+        CLEAR = 3'd0, IDLE = 3'd1, FETCH = 3'd2, ADD = 3'd3, STORE = 3'd4, ANSWER = 3'd5;
+    localparam logic [1:0] PACKETS = 2'd0, BYTES = 2'd1;
+
+    logic [47:0]  counts [0:127];
+    logic [47:0]  fetched, sum;
+    logic [6:0]   at;
+    logic [2:0]   state;
+    logic [1:0]   part;
+    logic [5:0]   waited_bits;
+    logic         full;
+    // Of the row in progress.
+    logic [narrows_pkg::COUNTED_W-1:0] counted;
+    logic [narrows_pkg::TIME_W-1:0]    sojourn;
+    logic                              is_dequeue;
+
+    /* verilator lint_off PINCONNECTEMPTY */
+    short_fifo #(.WIDTH(ROW_W), .DEPTH_LOG2(ROWS_LOG2)) rows (
+        .clk, .rst, .push(in_valid && in_ready && !full), .push_data(in_row), .full,
+        .pop(out_valid && out_ready), .valid(out_valid), .data(out_row), .count()
+    );
+    /* verilator lint_on PINCONNECTEMPTY */
+    assign in_ready = state == IDLE;
+    assign lost = in_valid && in_ready && full;
+    assign count = fetched;
+
+    always_comb begin
+        waited_bits = '0;
+        for (int n = 0; n < 63; n++) if (sojourn[n]) waited_bits = 6'(n + 1);
+    end
+
+    always_ff @(posedge clk) begin
+        if (state == STORE || state == CLEAR) counts[at] <= sum;
+        fetched <= counts[at];
+    end
+
+    always_ff @(posedge clk) begin
+        done <= 1'b0;
+        if (rst) begin
+            state <= CLEAR;
+            at <= '0;
+            sum <= '0;
+        end else begin
+            case (state)
+                CLEAR: begin
+                    at <= at + 1;
+                    if (at == '1) state <= IDLE;
+                end
+                IDLE: begin
+                    part <= PACKETS;
+                    counted <= in_row.counted;
+                    sojourn <= in_row.sojourn;
+                    is_dequeue <= in_row.kind == narrows_pkg::EVENT_DEQUEUE;
+                    at <= in_valid ? {3'b000, in_row.kind, in_row.reason} : address;
+                    if (in_valid) state <= FETCH;
+                    else if (read && !done) state <= ANSWER;
+                end
+                FETCH: state <= ADD;
+                ADD: begin
+                    sum <= fetched + (part == BYTES ? {31'd0, counted} : 48'd1);
+                    state <= STORE;
+                end
+                STORE: begin
+                    part <= part + 1;
+                    at <= part == PACKETS ? at | 7'd16 : {1'b1, waited_bits};
+                    state <= part == PACKETS || (part == BYTES && is_dequeue) ? FETCH : IDLE;
+                end
+                default: begin
+                    done <= 1'b1;
+                    state <= IDLE;
+                end
+            endcase
+        end
+    end
+endmodule

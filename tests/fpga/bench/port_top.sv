@@ -1,0 +1,58 @@
+// A port and its time base with plain ports, for tests: settings and rows are vectors.
+module port_top #(
+    parameter int DATA_WIDTH = 8,
+    parameter int MEMORY_LOG2 = 15,
+    parameter int DEPTH_LOG2 = 9
+) (
+    input  logic                    clk,
+    input  logic                    rst,
+    output logic [63:0]             now,
+    input  logic                    in_valid,
+    output logic                    in_ready,
+    input  logic [DATA_WIDTH-1:0]   in_data,
+    input  logic [DATA_WIDTH/8-1:0] in_keep,
+    input  logic                    in_last,
+    input  logic                    in_error,
+    output logic                    out_valid,
+    input  logic                    out_ready,
+    output logic [DATA_WIDTH-1:0]   out_data,
+    output logic [DATA_WIDTH/8-1:0] out_keep,
+    output logic                    out_last,
+    input  logic                    settings_valid,
+    output logic                    settings_ready,
+    input  logic [63:0]             settings_at,
+    input  logic [677:0]            settings_bits,
+    output logic                    row_valid,
+    input  logic                    row_ready,
+    output logic [261:0]            row_bits,
+    input  logic                    count_read,
+    input  logic [6:0]              count_address,
+    output logic                    count_done,
+    output logic [47:0]             count,
+    // What happens in this cycle; a test reads one signal where nothing does.
+    output logic [6:0]              happens,
+    output logic [63:0]             left_late_by
+);
+    logic is_errored, is_runt, is_giant, row_lost, left;
+    assign happens = {out_valid, row_valid && row_ready, left, row_lost, is_giant, is_runt,
+                      is_errored};
+
+    logic [63:0]       ahead;
+    narrows_settings_t settings;
+    narrows_row_t      row;
+
+    assign settings = settings_bits;
+    assign row_bits = row;
+
+    time_base clock (.clk, .rst, .now, .ahead);
+    bottleneck_port #(
+        .DATA_WIDTH(DATA_WIDTH), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2)
+    ) port (
+        .clk, .rst, .now, .ahead,
+        .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error,
+        .out_valid, .out_ready, .out_data, .out_keep, .out_last,
+        .settings_valid, .settings_ready, .settings_at, .settings,
+        .row_valid, .row_ready, .row, .count_read, .count_address, .count_done, .count,
+        .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
+    );
+endmodule

@@ -1,0 +1,46 @@
+"""Runs cocotb's tests of a module: Icarus Verilog compiles the RTL and runs it."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from narrows.testbed.targets.rtl.library import rtl_sources
+from tests.support.world import ROOT
+
+BENCH = ROOT / "tests/fpga/bench"
+
+
+def missing() -> list[str]:
+    """What this machine lacks, each with its remedy."""
+    lacking = (
+        []
+        if shutil.which("iverilog")
+        else ["iverilog is not installed: apt-get install -y iverilog"]
+    )
+    if not importlib.util.find_spec("cocotb"):
+        lacking.append("cocotb is not installed: make fpga-test")
+    return lacking
+
+
+def run(top: str, cases: str, directory: Path, parameters: dict[str, int]) -> None:
+    """Runs every test of a module in `bench/`; fails with the names of those that failed."""
+    from cocotb_tools.runner import get_runner
+
+    runner = get_runner("icarus")
+    sources = [*rtl_sources("decisions", "datapath"), BENCH / f"{top}.sv"]
+    runner.build(
+        sources=sources, hdl_toplevel=top, build_dir=directory, parameters=parameters,
+        build_args=["-g2012"], timescale=("1ns", "1ps"), log_file=directory / "build.log",
+    )  # fmt: skip
+    log = directory / "run.log"
+    try:
+        runner.test(
+            hdl_toplevel=top, test_module=f"tests.fpga.bench.{cases}", build_dir=directory,
+            test_dir=directory, log_file=log, extra_env={"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    except SystemExit:
+        pytest.fail(log.read_text()[-6000:], pytrace=False)
