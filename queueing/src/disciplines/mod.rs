@@ -33,7 +33,8 @@ macro_rules! one_fifo {
 }
 
 /// Defines the modules, the list of records, and an enum of all disciplines. The enum dispatches by
-/// a `match`, which is cheaper than an indirect call and can be inlined.
+/// a `match`, which is cheaper than an indirect call. DropTail, which most queues have, is inlined
+/// where packets pass; the others are called, so that it does not pay for their size.
 macro_rules! disciplines {
     ($($module:ident::$Type:ident),+ $(,)?) => {
         $(pub mod $module;)+
@@ -62,11 +63,9 @@ macro_rules! disciplines {
                 let name = match self { $(Discipline::$Type(_) => stringify!($Type)),+ };
                 names.iter().position(|known| *known == name).expect("it is in the list")
             }
-        }
 
-        impl<P: QueuedPacket> QueueDiscipline<P> for Discipline<P> {
-            #[inline]
-            fn enqueue(
+            #[inline(never)]
+            fn call_enqueue(
                 &mut self, packet: Queued<P>, now: Time, room: &Room, out: &mut Outcomes<P>,
             ) {
                 match self {
@@ -74,9 +73,29 @@ macro_rules! disciplines {
                 }
             }
 
-            #[inline]
-            fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
+            #[inline(never)]
+            fn call_dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
                 match self { $(Discipline::$Type(queue) => queue.dequeue(now, out)),+ }
+            }
+        }
+
+        impl<P: QueuedPacket> QueueDiscipline<P> for Discipline<P> {
+            #[inline(always)]
+            fn enqueue(
+                &mut self, packet: Queued<P>, now: Time, room: &Room, out: &mut Outcomes<P>,
+            ) {
+                match self {
+                    Discipline::DropTail(queue) => queue.enqueue(packet, now, room, out),
+                    other => other.call_enqueue(packet, now, room, out),
+                }
+            }
+
+            #[inline(always)]
+            fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
+                match self {
+                    Discipline::DropTail(queue) => queue.dequeue(now, out),
+                    other => other.call_dequeue(now, out),
+                }
             }
 
             #[inline]

@@ -173,12 +173,42 @@ impl<D> Port<D> {
         Some(from + self.queues[from..].iter().position(waits)?)
     }
 
+    /// True if its own queues and serializer serve strict priorities, and nothing else decides.
+    #[inline]
+    pub(crate) fn is_simple(&self) -> bool {
+        self.elsewhere.is_none() && self.scheduler.is_none() && self.core.is_none()
+    }
+
     /// A packet left a queue after this sojourn time.
     #[inline]
     pub(crate) fn count_dequeued(&mut self, queue: usize, sojourn: Duration, label: Label) {
         self.queues[queue].done.dequeued += 1;
+        self.count_waited(sojourn, label);
+    }
+
+    #[inline]
+    fn count_waited(&mut self, sojourn: Duration, label: Label) {
         self.waited.0 += u128::from(sojourn.as_ps());
         self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
+    }
+
+    /// Counts and records a packet that its queue sends. Returns how many packets are left.
+    #[inline]
+    pub(crate) fn count_departure<P>(
+        &mut self,
+        rows: &mut Vec<QueueRecord>,
+        at: Time,
+        queue: usize,
+        queued: &Queued<P>,
+    ) -> u32 {
+        let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
+        self.served = queue;
+        self.count_waited(sojourn, label);
+        let PortQueue { source, backlog, done, .. } = &mut self.queues[queue];
+        done.dequeued += 1;
+        *backlog = backlog.without(label.length);
+        source.write(rows, at, QueueEvent::Dequeue, label, *backlog, sojourn);
+        backlog.packets as u32
     }
 
     /// A packet was dropped after its dequeue.

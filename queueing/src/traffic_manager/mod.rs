@@ -91,6 +91,14 @@ fn randomness(seed: u64, port: u16, queue: u8, changes: u64) -> Randomness {
     Randomness::Seeded(Rng::for_component(seed, &name))
 }
 
+/// Takes note of a discipline's timer.
+#[inline]
+fn learn<P>(next: &mut Option<Time>, discipline: &impl QueueDiscipline<P>) {
+    if let Some(timer) = discipline.next_timer() {
+        *next = Some(next.map_or(timer, |next| next.min(timer)));
+    }
+}
+
 impl<P: QueuedPacket> TrafficManager<P> {
     /// Idle ports. `pipeline` says which of several traffic managers this is, `record` whether it
     /// keeps a ledger. The disciplines' random numbers follow from `seed`.
@@ -198,9 +206,10 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     #[inline]
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
-        let is_free = port.serializer.as_ref().is_none_or(|one| one.free_at(at) <= at);
-        let is_simple = port.elsewhere.is_none() && port.scheduler.is_none() && port.core.is_none();
-        is_free && !port.armed && port.next_waiting(0).is_none() && is_simple
+        !port.armed
+            && port.serializer.as_ref().is_none_or(|one| one.free_at(at) <= at)
+            && port.next_waiting(0).is_none()
+            && port.is_simple()
     }
 
     /// True while the port waits for its serializer; [`TrafficManager::take_due`] will return it.
@@ -232,17 +241,18 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let (depth_before, packet, is_marked) = (depth.packets as u32, arrival.packet, false);
         let queued = Queued { packet, label, enqueued_at: at, depth_before, is_marked };
         queue.discipline.enqueue(queued, at, &room, &mut self.outcomes);
-        if !self.outcomes.has_refused(number) {
+        learn(&mut self.next_timer, &queue.discipline);
+        let has_outcomes = !self.outcomes.is_empty();
+        if !(has_outcomes && self.outcomes.has_refused(number)) {
             depth = depth.with(length);
             queue.count_enqueued(depth);
             let (rows, event) = (&mut self.records, QueueEvent::Enqueue);
             queue.source.write(rows, at, event, label, depth, Duration::ZERO);
         }
-        if !self.outcomes.is_empty() {
+        if has_outcomes {
             let (port, now) = self.split(at, index);
             port.settle(queue_index, depth, now);
         }
-        self.learn_timer(index, queue_index);
     }
 
     /// The next packet of a port with a free serializer; a busy port becomes due when it is free.
@@ -282,32 +292,20 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     }
 
     /// The next packet of a queue, unless the discipline discards all queued packets.
-    #[inline]
+    // Every packet takes this path; a call would copy it once more.
+    #[inline(always)]
     fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
         let found = &mut self.ports[port].queues[queue];
         let queued = found.discipline.dequeue(at, &mut self.outcomes);
-        self.learn_timer(port, queue);
+        learn(&mut self.next_timer, &found.discipline);
         if !self.outcomes.is_empty() {
-            let before = self.ports[port].queues[queue].backlog;
+            let before = found.backlog;
             let (port, now) = self.split(at, port);
             port.settle(queue, before, now);
         }
         let queued = queued?;
-        let depth_after = self.count_departure(at, port, queue, &queued);
+        let depth_after = self.ports[port].count_departure(&mut self.records, at, queue, &queued);
         Some(Dequeued { port, queue, at, queued, depth_after })
-    }
-
-    /// Counts a packet that its queue sends. Returns how many packets are left.
-    #[inline]
-    fn count_departure(&mut self, at: Time, port: usize, queue: usize, queued: &Queued<P>) -> u32 {
-        let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
-        let port = &mut self.ports[port];
-        port.served = queue;
-        port.count_dequeued(queue, sojourn, label);
-        let PortQueue { source, backlog, .. } = &mut port.queues[queue];
-        *backlog = backlog.without(label.length);
-        source.write(&mut self.records, at, QueueEvent::Dequeue, label, *backlog, sojourn);
-        backlog.packets as u32
     }
 
     /// The port becomes due at this time: it enters the due list, whose last is due first.

@@ -1,6 +1,6 @@
 //! The disciplines' timers.
 
-use super::TrafficManager;
+use super::{TrafficManager, learn};
 use crate::discipline::QueueDiscipline;
 use narrows_common::Time;
 
@@ -23,11 +23,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
     }
 
-    /// Takes note of a queue's timer. Costs nothing where no discipline of the type has one.
-    #[inline]
+    /// Takes note of a queue's timer.
     pub(super) fn learn_timer(&mut self, port: usize, queue: usize) {
-        if let Some(timer) = self.ports[port].queues[queue].discipline.next_timer() {
-            self.next_timer = Some(self.next_timer.map_or(timer, |next| next.min(timer)));
-        }
+        learn(&mut self.next_timer, &self.ports[port].queues[queue].discipline);
     }
 }
