@@ -33,7 +33,7 @@ module fraction_multiplier_proof #(
             assert (part < unit);
             assert (10'(whole) * unit + part == 10'(n) * (10'(whole_in) * unit + part_in) + carry);
         end
-        // It ends in time: one for the constants, a step for each bit, and two for the carry.
-        if (cycle == 8) assert (done == (STEPS == 1));
+        // It ends in time: two for the constants, a step for each bit, and two for the carry.
+        if (cycle == 9) assert (done == (STEPS == 1));
     end
 endmodule

@@ -20,7 +20,7 @@ FORMAL = ROOT / "fpga/formal"
 
 pytestmark = needs.without([] if YOSYS else [f"{PROGRAM} is not installed: make fpga-test"])
 
-CYCLES = {"fraction_multiplier_proof": 9, "descriptor_fifo_proof": 20}
+CYCLES = {"fraction_multiplier_proof": 10, "descriptor_fifo_proof": 20}
 """How far each proof goes: until a product is done; several times round a queue of four."""
 
 

@@ -30,7 +30,7 @@ module fraction_multiplier #(
     localparam int COUNT_W = $clog2(N_W + 1);
 
     // What happens in this cycle; one of them is high at most.
-    logic               prepares, steps, carries, chooses;
+    logic               prepares, picks, steps, carries, chooses;
     logic               is_last;
     logic [N_W-1:0]     bits, next_bits;
     logic [COUNT_W-1:0] left, next_left;
@@ -42,10 +42,14 @@ module fraction_multiplier #(
     assign two = {2'b00, unit, 1'b0};
     assign wide_part_in = {3'b000, part_in};
 
-    // A step adds one of three constants, less 0, 1 or 2 units: with and without the input. They are
-    // in registers, and the three sums are side by side, so a step is one carry chain long.
+    // A step adds one of three constants, less 0, 1 or 2 units: with and without the input. Which
+    // ones is known a step before (`pick`). The three sums are side by side, so a step is one carry
+    // chain long.
     logic [SUM_W-1:0]   add_0, add_1, add_2, skip_1, skip_2;
+    logic [SUM_W-1:0]   pick_0, pick_1, pick_2, next_pick_0, next_pick_1, next_pick_2;
     logic [WHOLE_W-1:0] whole_1, whole_2;
+    logic [WHOLE_W-1:0] pick_whole_0, pick_whole_1, pick_whole_2;
+    logic [WHOLE_W-1:0] next_pick_whole_0, next_pick_whole_1, next_pick_whole_2;
     /* verilator lint_off UNUSEDSIGNAL */ // A chosen part is below its unit.
     logic [SUM_W-1:0]   part_0, part_1, part_2;
     /* verilator lint_on UNUSEDSIGNAL */
@@ -56,6 +60,12 @@ module fraction_multiplier #(
         next_part = part;
         next_bits = bits;
         next_left = left;
+        next_pick_0 = pick_0;
+        next_pick_1 = pick_1;
+        next_pick_2 = pick_2;
+        next_pick_whole_0 = pick_whole_0;
+        next_pick_whole_1 = pick_whole_1;
+        next_pick_whole_2 = pick_whole_2;
         part_0 = '0;
         part_1 = '0;
         part_2 = '0;
@@ -64,14 +74,12 @@ module fraction_multiplier #(
         sum_2 = '0;
         for (int step = 0; step < STEPS; step++) begin
             if (STEPS == 1 || next_left != 0) begin
-                part_0 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_0 : '0);
-                part_1 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_1 : skip_1);
-                part_2 = {2'b00, next_part, 1'b0} + (next_bits[N_W-1] ? add_2 : skip_2);
-                sum_0 = {next_whole[WHOLE_W-2:0], 1'b0} + (next_bits[N_W-1] ? whole_in : '0);
-                sum_1 = {next_whole[WHOLE_W-2:0], 1'b0}
-                    + (next_bits[N_W-1] ? whole_1 : WHOLE_W'(1));
-                sum_2 = {next_whole[WHOLE_W-2:0], 1'b0}
-                    + (next_bits[N_W-1] ? whole_2 : WHOLE_W'(2));
+                part_0 = {2'b00, next_part, 1'b0} + next_pick_0;
+                part_1 = {2'b00, next_part, 1'b0} + next_pick_1;
+                part_2 = {2'b00, next_part, 1'b0} + next_pick_2;
+                sum_0 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_0;
+                sum_1 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_1;
+                sum_2 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_2;
                 // The largest number of units that leaves no negative part.
                 if (!part_2[SUM_W-1]) begin
                     next_part = part_2[UNIT_W-1:0];
@@ -83,6 +91,12 @@ module fraction_multiplier #(
                     next_part = part_0[UNIT_W-1:0];
                     next_whole = sum_0;
                 end
+                next_pick_0 = next_bits[N_W-1] ? add_0 : '0;
+                next_pick_1 = next_bits[N_W-1] ? add_1 : skip_1;
+                next_pick_2 = next_bits[N_W-1] ? add_2 : skip_2;
+                next_pick_whole_0 = next_bits[N_W-1] ? whole_in : '0;
+                next_pick_whole_1 = next_bits[N_W-1] ? whole_1 : WHOLE_W'(1);
+                next_pick_whole_2 = next_bits[N_W-1] ? whole_2 : WHOLE_W'(2);
                 next_bits = {next_bits[N_W-2:0], 1'b0};
                 next_left = next_left - 1;
             end
@@ -99,7 +113,8 @@ module fraction_multiplier #(
 
     always_ff @(posedge clk) begin
         prepares <= start && !rst;
-        steps <= (prepares || (steps && !is_last)) && !rst;
+        picks <= prepares && !rst;
+        steps <= (picks || (steps && !is_last)) && !rst;
         carries <= steps && is_last && !rst;
         chooses <= carries && !rst;
         done <= chooses && !rst;
@@ -109,7 +124,6 @@ module fraction_multiplier #(
         carried <= {3'b000, part} + {3'b000, carry};
         carried_less <= {3'b000, part} + carry_less;
         if (prepares) begin
-            bits <= n;
             left <= COUNT_W'(N_W);
             whole <= '0;
             part <= '0;
@@ -122,7 +136,23 @@ module fraction_multiplier #(
             whole_1 <= whole_in + 1;
             whole_2 <= whole_in + 2;
         end
+        if (picks) begin
+            pick_0 <= n[N_W-1] ? add_0 : '0;
+            pick_1 <= n[N_W-1] ? add_1 : skip_1;
+            pick_2 <= n[N_W-1] ? add_2 : skip_2;
+            pick_whole_0 <= n[N_W-1] ? whole_in : '0;
+            pick_whole_1 <= n[N_W-1] ? whole_1 : WHOLE_W'(1);
+            pick_whole_2 <= n[N_W-1] ? whole_2 : WHOLE_W'(2);
+            // The bits after the first.
+            bits <= {n[N_W-2:0], 1'b0};
+        end
         if (steps) begin
+            pick_0 <= next_pick_0;
+            pick_1 <= next_pick_1;
+            pick_2 <= next_pick_2;
+            pick_whole_0 <= next_pick_whole_0;
+            pick_whole_1 <= next_pick_whole_1;
+            pick_whole_2 <= next_pick_whole_2;
             whole <= next_whole;
             part <= next_part;
             bits <= next_bits;
