@@ -137,8 +137,8 @@ def printed_table(table: Json) -> Block:
     rows = list[list[Value]]()
     for row in dict.fromkeys(row for row, _ in given):
         cells: list[Value] = [str(row)]
-        for place in ((row, name) for name in names):
-            paper, own = given.get(place), ours.get(place)
+        for cell in ((row, name) for name in names):
+            paper, own = given.get(cell), ours.get(cell)
             change = own - paper if paper is not None and own is not None else None
             percent = 100 * change / paper if change is not None and paper and not points else None
             cells += [rounded(paper, table), rounded(own, table), relative(percent, change, points)]

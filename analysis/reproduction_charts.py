@@ -85,10 +85,10 @@ def published(x: Floats, values: Sequence[float], colour: int | Literal["ink"]) 
 
 
 def line(
-    cells: Sequence[Json], places: Mapping[Any, float], key: str, index: int, name: str
+    cells: Sequence[Json], positions: Mapping[Any, float], key: str, index: int, name: str
 ) -> Trace:
     """One line with its intervals."""
-    x = np.array([places[cell[key]] for cell in cells])
+    x = np.array([positions[cell[key]] for cell in cells])
     y = np.array([cell["value"] for cell in cells], dtype=np.float64)
     half = np.array([cell["half_width"] for cell in cells], dtype=np.float64)
     ranges = (y - half, y + half) if half.any() else (None, None)
@@ -103,9 +103,9 @@ def axis_of(values: Sequence[Any], label: str) -> tuple[dict[Any, float], Axis]:
     sizes = [number(value) for value in distinct]
     if None not in sizes:
         distinct = [value for _, value in sorted(zip(sizes, distinct, strict=True))]
-    ticks = [(float(place), str(value)) for place, value in enumerate(distinct)]
-    places = {value: place for (place, _), value in zip(ticks, distinct, strict=True)}
-    return places, Axis(axis_label(label), ticks=ticks, pad=(0.04, 0.04))
+    ticks = [(float(position), str(value)) for position, value in enumerate(distinct)]
+    positions = {value: position for (position, _), value in zip(ticks, distinct, strict=True)}
+    return positions, Axis(axis_label(label), ticks=ticks, pad=(0.04, 0.04))
 
 
 def axis_label(key: str) -> str:
@@ -122,8 +122,8 @@ def bars(table: Json, label: str) -> Chart:
     width = BAR / len(columns)
     marks: list[Any] = []
     for cell in cells:
-        place, index = rows.index(cell["row"]), columns.index(cell["column"])
-        left = place - BAR / 2 + index * width
+        position, index = rows.index(cell["row"]), columns.index(cell["column"])
+        left = position - BAR / 2 + index * width
         x = np.array([left, left, left + width, left + width])
         y = np.array([0.0, cell["value"], cell["value"], 0.0])
         name = "" if cell["column"] is None else f"{table['columns']} {cell['column']}"
@@ -137,7 +137,7 @@ def bars(table: Json, label: str) -> Chart:
         if cell["row"] in rows and cell["column"] in columns:
             left = rows.index(cell["row"]) - BAR / 2 + columns.index(cell["column"]) * width
             marks.append(published(np.array([left + width / 2]), [cell["value"]], "ink"))
-    ticks = [(float(place), str(row)) for place, row in enumerate(rows)]
+    ticks = [(float(position), str(row)) for position, row in enumerate(rows)]
     axis = Axis("", ticks=ticks, low=-0.5, high=len(rows) - 0.5, pad=(0.0, 0.0))
     keys = KEYS if any(isinstance(each, Trace) and each.name for each in marks) else ()
     return Chart([Panel(marks)], axis, from_zero(label), columns=2, height_in=2.2, keys=keys)
@@ -167,7 +167,7 @@ def cell_map(table: Json, label: str) -> Chart:
 
 def named(names: Sequence[str]) -> list[tuple[float, str]]:
     """A tick for each name, one apart from 0."""
-    return [(float(place), name) for place, name in enumerate(names)]
+    return [(float(position), name) for position, name in enumerate(names)]
 
 
 CHARTS: Final = {"bars": bars, "lines": lines, "map": cell_map}

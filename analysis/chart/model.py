@@ -233,9 +233,9 @@ class Chart:
         """For each panel, the first panel with which it shares the limits of this axis."""
         columns = min(self.columns, len(self.panels))
         shared = [(self.x if axis == "x" else self.y_of(panel)).shared for panel in self.panels]
-        places = range(len(self.panels))
-        first = {"all": [0 for _ in places], "row": [i - i % columns for i in places],
-                 "none": list(places)}  # fmt: skip
+        positions = range(len(self.panels))
+        first = {"all": [0 for _ in positions], "row": [i - i % columns for i in positions],
+                 "none": list(positions)}  # fmt: skip
         return [first[how][index] for index, how in enumerate(shared)]
 
     def limits(self, axis: Literal["x", "y"]) -> list[Limits]:

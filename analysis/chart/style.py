@@ -117,14 +117,14 @@ def is_dark(scale: Sequence[str], part: float) -> bool:
 
     Decided by relative luminance (WCAG 2.2): white and black have the same contrast at 0.179.
     """
-    place = min(max(part, 0.0), 1.0) * (len(scale) - 1)
-    below = min(int(place), len(scale) - 2)
+    position = min(max(part, 0.0), 1.0) * (len(scale) - 1)
+    below = min(int(position), len(scale) - 2)
     low, high = (_linear(scale[below + end]) for end in (0, 1))
-    return low + (high - low) * (place - below) < 0.179
+    return low + (high - low) * (position - below) < 0.179
 
 
 def _linear(colour: str) -> float:
     """Relative luminance, 0 for black to 1 for white."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

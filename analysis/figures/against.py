@@ -25,7 +25,7 @@ from narrows.analysis.metrics import Floats
 
 Measure = Callable[[Run], float | None]
 """A number of a run; None if it has none."""
-Places = Callable[[Results, Results, int, Any], Iterator[tuple[float, tuple[Run, ...]]]]
+Positions = Callable[[Results, Results, int, Any], Iterator[tuple[float, tuple[Run, ...]]]]
 """From all runs, a panel's runs and a series' number: its positions on the x axis, with the runs at
 each.
 """
@@ -35,8 +35,8 @@ MOST_STEPS: Final = 8
 
 
 def axis(results: Results, *, even: bool = False) -> Axis:
-    """The x axis of such a figure: a tick at each value. `even` as in `places`."""
-    at, values = places(results, even=even)
+    """The x axis of such a figure: a tick at each value. `even` as in `positions`."""
+    at, values = positions(results, even=even)
     unit, names = units(results.x_key or COUNT, values)
     names = names if results.x_key else [str(len(results.runs[0].flows))]
     label = key_label(results.x_key or COUNT)
@@ -53,7 +53,7 @@ def axis(results: Results, *, even: bool = False) -> Axis:
 
 
 def lines(
-    whole: Results, among: Results, measure: Measure, where: Places | None = None
+    whole: Results, among: Results, measure: Measure, where: Positions | None = None
 ) -> list[Trace]:
     """A measure's mean over the seeds with its minimum and maximum, a line per series.
 
@@ -63,8 +63,8 @@ def lines(
     traces = []
     for index, series in enumerate(whole.series):
         measured = [
-            (place, [value for run in runs if (value := measure(run)) is not None])
-            for place, runs in (where or beside)(whole, among, index, series)
+            (position, [value for run in runs if (value := measure(run)) is not None])
+            for position, runs in (where or beside)(whole, among, index, series)
         ]
         points = [(at, np.mean(found), min(found), max(found)) for at, found in measured if found]
         if points:
@@ -117,16 +117,16 @@ def beside(
     """The positions of the n-th series on the x axis, with the runs at each.
 
     Series are drawn side by side, `apart` of the distance between two values. `even` as in
-    `places`.
+    `positions`.
     """
-    at, values = places(whole, even=even)
+    at, values = positions(whole, even=even)
     aside = (index - (len(whole.series) - 1) / 2) * apart
     wide = step(whole, even=even)
-    for place, value in zip(at, values, strict=True):
+    for position, value in zip(at, values, strict=True):
         found = among.of_series(series).matching({whole.x_key: value} if whole.x_key else {})
         if found.runs:
             log = not even and is_log(whole)
-            yield place * wide**aside if log else place + aside * wide, found.runs
+            yield position * wide**aside if log else position + aside * wide, found.runs
 
 
 def step(results: Results, *, even: bool = False) -> float:
@@ -134,13 +134,13 @@ def step(results: Results, *, even: bool = False) -> float:
 
     For a single value it is 1, or 2 on a log axis.
     """
-    at = sorted(places(results, even=even)[0])
+    at = sorted(positions(results, even=even)[0])
     if not even and is_log(results):
         return float(min((high / low for low, high in pairwise(at)), default=2.0))
     return float(min(np.diff(at), default=1.0))
 
 
-def places(results: Results, *, even: bool = False) -> tuple[list[float], list[Any]]:
+def positions(results: Results, *, even: bool = False) -> tuple[list[float], list[Any]]:
     """The positions of the values on the x axis, and the values.
 
     Numbers stand at their sizes. Names stand at even steps, as do all values with `even`. So do

@@ -38,13 +38,13 @@ def _datagrams(run: Run) -> list[int]:
     return [int(flow["datagrams"]["lost"]) for flow in run.flows if "datagrams" in flow]
 
 
-def _marks(whole: Results, among: Results, place: int) -> list[Trace]:
+def _marks(whole: Results, among: Results, position: int) -> list[Trace]:
     traces = []
     for index, value in enumerate(whole.series):
         lost = [sum(_datagrams(run)) for run in among.of_series(value).runs]
         aside = (index - (len(whole.series) - 1) / 2) * 0.08
         look = Look(index, line=False, marker="filled")
-        traces += against.over_seeds([place + aside], lost, look, series_name(whole, value))
+        traces += against.over_seeds([position + aside], lost, look, series_name(whole, value))
     return traces
 
 

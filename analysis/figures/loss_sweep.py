@@ -31,14 +31,14 @@ def chart(results: Results) -> Chart | None:
         return None
     losses = [_loss(value) for value in swept.values(LOSS)]
     none_at = min(loss for loss in losses if loss > 0) / 10
-    places = {loss: loss or none_at for loss in losses}
+    positions = {loss: loss or none_at for loss in losses}
     return Chart(
         [
-            Panel(_marks(swept, among, places), point_label(point))
+            Panel(_marks(swept, among, positions), point_label(point))
             for point, among in swept.facets(swept.series_key, LOSS)
         ],
         Axis("Random loss", pad=(0.05, 0.05), log=True,
-             ticks=[(at, f"{loss:g}") for loss, at in places.items()]),
+             ticks=[(at, f"{loss:g}") for loss, at in positions.items()]),
         Axis("Goodput (Mb/s)", log=True),
         columns=2,
         height_in=1.7,
@@ -46,10 +46,10 @@ def chart(results: Results) -> Chart | None:
     )  # fmt: skip
 
 
-def _marks(whole: Results, among: Results, places: dict[float, float]) -> list[Trace]:
+def _marks(whole: Results, among: Results, positions: dict[float, float]) -> list[Trace]:
     def at(_: Results, part: Results, __: int, series: Any) -> Iterator[tuple[float, Runs]]:
         for value in whole.values(LOSS):
-            yield places[_loss(value)], part.of_series(series).matching({LOSS: value}).runs
+            yield positions[_loss(value)], part.of_series(series).matching({LOSS: value}).runs
 
     traces = against.lines(whole, among, lambda run: metrics.mean_goodput_bps(run) / 1e6, at)
     laws = {law for run in among.runs if (law := _square_root_law(run)) is not None}

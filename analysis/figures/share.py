@@ -38,7 +38,7 @@ def chart(results: Results) -> Chart | None:
 
 
 def _marks(whole: Results, among: Results, names: list[str]) -> list[Trace]:
-    at, values = against.places(whole)
+    at, values = against.positions(whole)
     fair, found = list[Trace](), list[Trace]()
     for index, name in enumerate(names):
         measured = np.full((len(values), 3), np.nan)

@@ -23,7 +23,7 @@ def chart(results: Results) -> Chart | None:
         Panel([_cells(names, _shares(among, names))], point_label(point))
         for point, among in _points(pairs)
     ]
-    ticks = [(float(place), name) for place, name in enumerate(names)]
+    ticks = [(float(position), name) for position, name in enumerate(names)]
     return Chart(
         panels,
         Axis("against", pad=(0.0, 0.0), ticks=ticks),

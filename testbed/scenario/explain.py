@@ -65,30 +65,30 @@ INSTEAD = {"bottleneck.delay": '; expected it, or rtt = "40ms" above the first [
 
 def elsewhere(model: type[BaseModel], key: str) -> str:
     """Where a key belongs that stands in the wrong table; empty where no table has it."""
-    places = [place for place in tables(model) if key in keys_at(model, place)]
-    if not places:
+    paths = [path for path in tables(model) if key in keys_at(model, path)]
+    if not paths:
         return ""
-    if () in places:
+    if () in paths:
         return f"belongs to the whole scenario; write {key} above the first [table]"
-    names = " or ".join(f"[{'.'.join(place)}]" for place in places[:3])
+    names = " or ".join(f"[{'.'.join(path)}]" for path in paths[:3])
     return f"is an unknown key here; it belongs to {names}"
 
 
-def tables(model: type[BaseModel], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def tables(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths of all tables of the schema."""
-    yield place
-    for key, field in model_fields(model, place):
-        if next(models_in(field.annotation), None) is not None and len(place) < DEEPEST:
-            yield from tables(model, (*place, field.alias or key))
+    yield path
+    for key, field in model_fields(model, path):
+        if next(models_in(field.annotation), None) is not None and len(path) < DEEPEST:
+            yield from tables(model, (*path, field.alias or key))
 
 
 DEEPEST = 2
 """Tables below one another that a misplaced key is looked for in."""
 
 
-def model_fields(model: type[BaseModel], place: Sequence[str]) -> list[tuple[str, FieldInfo]]:
+def model_fields(model: type[BaseModel], path: Sequence[str]) -> list[tuple[str, FieldInfo]]:
     """The fields of the table at a path."""
-    for part in place:
+    for part in path:
         field = next(f for k, f in model.model_fields.items() if part in (k, f.alias))
         model = next(models_in(field.annotation))
     return list(model.model_fields.items())
