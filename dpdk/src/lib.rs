@@ -17,6 +17,7 @@ mod error;
 mod idle;
 mod load;
 mod mbuf;
+mod packet_sockets;
 mod port;
 mod sys;
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::eal::Eal;
 use crate::error::{Error, reason};
 use crate::mbuf::{Mbuf, Mempool};
+use crate::packet_sockets::PacketSockets;
 use crate::{BURST, sys};
 
 /// Descriptors to request per queue; a driver may have fewer.
@@ -128,6 +129,7 @@ pub struct Port {
     looks_down: u32,
     first: Queue,
     others: Vec<Queue>,
+    sockets: PacketSockets,
 }
 
 impl Port {
@@ -184,7 +186,8 @@ impl Port {
         let (device, shared) = (device.to_owned(), Arc::new(Device { id }));
         let queue = |number| Queue { device: shared.clone(), number, broken: 0 };
         let (first, others) = (queue(0), (1..queues).map(queue).collect());
-        Port { id, device, offloads, is_started: false, looks_down: 0, first, others }
+        let sockets = PacketSockets::of(&device);
+        Port { id, device, offloads, is_started: false, looks_down: 0, first, others, sockets }
     }
 
     /// Two ports connected by rings in this process: each receives what the other sends.
@@ -249,6 +252,7 @@ impl Port {
         }
         // SAFETY: the port exists and belongs to this value.
         unsafe { sys::nrw_port_reset_counts(self.id) };
+        self.sockets.reset();
     }
 
     /// Whether it is a memif client, the driver's default role, which connects to another's socket.
@@ -329,7 +333,7 @@ impl Port {
         // SAFETY: the port exists, and the array has as many elements as the shim writes.
         unsafe { sys::nrw_port_counts(self.id, counts.as_mut_ptr()) };
         let [received, sent, missed, errors, without_memory] = counts;
-        let errors = errors + self.first.broken;
+        let (missed, errors) = (missed + self.sockets.missed(), errors + self.first.broken);
         PortCounts { received, sent, missed, errors, without_memory }
     }
 }

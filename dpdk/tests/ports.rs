@@ -146,6 +146,25 @@ fn a_device_that_is_not_there_is_named_with_the_drivers_reason() {
 
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn frames_that_a_full_packet_socket_drops_are_missed() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 1023, 2048).unwrap();
+    let ring = "net_af_packet8,iface=lo,framesz=2048,blocksz=4096,framecnt=16";
+    let Ok(mut port) = Port::open(eal, ring, pool, ALL) else {
+        eprintln!("no packet socket without CAP_NET_RAW");
+        return;
+    };
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    for _ in 0..1000 {
+        socket.send_to(b"frame", "127.0.0.1:9").unwrap();
+    }
+    let came = received(&mut port, 16).len() as u64;
+    assert!(came + port.counts().missed >= 1000, "{came} came: {:?}", port.counts());
+    assert!(port.counts().missed >= 900, "a second reading has lost them: {:?}", port.counts());
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn the_clock_keeps_the_systems_seconds() {
     let eal = eal();
     let mut clock = Clock::start(eal);
