@@ -220,6 +220,8 @@ def test_small_reads_make_no_silly_windows(make_pair: MakePair, read_bytes: int)
 def test_marks_are_echoed_and_answered(make_pair: MakePair, direction: str) -> None:
     pair = make_pair(delay_ms=2)
     pair.host.set_sysctl("net.ipv4.tcp_ecn", "1")
+    # A machine that stands still for a few milliseconds would get tail loss probes.
+    pair.host.set_sysctl("net.ipv4.tcp_early_retrans", "0")
     ours, theirs = pair.established(True, ecn=True)
     lane = getattr(pair.port, direction)
     seen: list[Tcp] = []
