@@ -86,8 +86,8 @@ p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 p4-check: python ## check that p4/build/ is up to date; compiles p4/ if p4c is installed
 	@$(PYTHON) p4/compile.py --check
 
-p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that back end)
-	@$(PYTHON) p4/tofino.py
+p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2, and write docs/reports/tofino-resources.md (needs a p4c with that back end)
+	@$(PYTHON) p4/tofino.py && $(PYTHON) p4/tofino_report.py
 
 schema: setup ## write the schema of plan, summary and records, and its Python types, from the Rust types
 	NARROWS_WRITE_SCHEMA=1 cargo test --quiet --package narrows-engine --test schema

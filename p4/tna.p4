@@ -28,45 +28,50 @@
 #include "stages/telemetry.p4"
 #include "stages/report.p4"
 
-// The first byte of a packet at egress tells where it comes from.
-const bit<8> FROM_INGRESS = 1;
-const bit<8> FROM_MIRROR = 2;
+// The first bits of a packet at egress tell where it comes from.
+typedef bit<7> origin_t;
+const origin_t FROM_INGRESS = 1;
+const origin_t FROM_MIRROR = 2;
 const MirrorType_t MIRROR_REPORT = 1;
 const bit<16> ETHERNET_BYTES = 14;
 
 // Travels from ingress to egress with every packet.
 header bridge_t {
-    bit<8> origin;
-    @padding bit<7> pad;
+    origin_t origin;
     port_t ingress_port;
     bit<32> flow_id;
     timestamp_t ingress_timestamp;
 }
 
-// Travels from egress to egress with a report's mirror: REPORT_FIELDS.
+// Travels from egress to egress with a report's mirror: REPORT_FIELDS, in the order of the report,
+// so that containers need no rearrangement. A Tofino's mirror header has at most 32 bytes.
 header mirror_t {
-    bit<8> origin;
-    bit<8> queue_id;
-    @padding bit<7> pad0;
+    origin_t origin;
     port_t ingress_port;
-    @padding bit<7> pad1;
+#if __TARGET_TOFINO__ == 1
+    @padding bit<2> pad;
+#endif
+    QueueId_t queue_id;
     port_t egress_port;
-    bit<32> flow_id;
+    bit<32> queue_depth;
     timestamp_t ingress_timestamp;
     timestamp_t egress_timestamp;
+    bit<32> flow_id;
     delay_t queue_delay;
-    @padding bit<8> pad2;
-    depth_t queue_depth;
-    @padding bit<8> pad3;
-    depth_t enqueue_depth;
+    bit<32> enqueue_depth;
 }
 
 struct tna_metadata_t {
     metadata_t stages;
+    metadata_t reported;  // a mirror's: apart, so that no container must serve both
     bridge_t bridge;
     mirror_t mirror;
     bit<16> checksum_rest;  // of the IPv4 header, without the fields that the stages change
     MirrorId_t mirror_session;
+    QueueId_t queue_id;
+    bit<32> queue_depth;  // 32 bits, as a stage computes with
+    bit<32> enqueue_depth;
+    origin_t mirror_origin;  // FROM_MIRROR: a mirror's header takes no constants
 }
 
 parser ParseIpv4(packet_in packet, inout headers_t hdr, inout tna_metadata_t meta) {
@@ -86,7 +91,7 @@ parser ParseIpv4(packet_in packet, inout headers_t hdr, inout tna_metadata_t met
         whole.add(hdr.ipv4);
         rest.subtract({ hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn });
         rest.subtract({ hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.checksum });
-        meta.checksum_rest = rest.get();
+        rest.subtract_all_and_deposit(meta.checksum_rest);
         // A later fragment has no transport header.
         transition select(hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
             (4, 5, 0, PROTOCOL_TCP) : parse_tcp;
@@ -201,7 +206,7 @@ parser EgressParser(packet_in packet, out headers_t hdr, out tna_metadata_t meta
     state start {
         packet.extract(intrinsic);
         meta.stages.malformed = false;
-        transition select(packet.lookahead<bit<8>>()) {
+        transition select(packet.lookahead<origin_t>()) {
             FROM_INGRESS : parse_bridge;
             default : parse_mirror;
         }
@@ -227,18 +232,46 @@ parser EgressParser(packet_in packet, out headers_t hdr, out tna_metadata_t meta
 // parsers, minus ingress, which is constant. On Tofino 1 `deq_timedelta` has 18 bits, which wrap
 // after 262 us. The two times differ by less than that, so their difference gives the bits above.
 control ReadQueue(inout metadata_t meta, in egress_intrinsic_metadata_t intrinsic) {
-    apply {
 #if __TARGET_TOFINO__ == 1
-        bit<32> hop = (bit<32>) meta.egress_timestamp - (bit<32>) meta.ingress_timestamp;
-        bit<32> outside = hop - (bit<32>) intrinsic.deq_timedelta;
-        outside = outside & 0x3FFFF;
-        meta.queue_delay = hop - outside;
-#else
-        meta.queue_delay = intrinsic.deq_timedelta;
-#endif
+    // Each action takes a stage of its own.
+    bit<32> hop;
+    bit<32> low;
+    bit<32> outside;
+
+    @hidden action measure_hop() {
+        hop = (bit<32>) meta.egress_timestamp - (bit<32>) meta.ingress_timestamp;
+        low = (bit<32>) intrinsic.deq_timedelta;
     }
+
+    @hidden action subtract_queue() {
+        outside = hop - low;
+    }
+
+    @hidden action drop_wraps() {
+        outside = outside & 0x3FFFF;
+    }
+
+    @hidden action subtract_outside() {
+        meta.queue_delay = hop - outside;
+    }
+
+    apply {
+        measure_hop();
+        subtract_queue();
+        drop_wraps();
+        subtract_outside();
+    }
+#else
+    apply {
+        meta.queue_delay = intrinsic.deq_timedelta;
+    }
+#endif
 }
 
+#if __TARGET_TOFINO__ == 1
+// A stateful ALU reads it whole. ReadQueue's mask would divide it among containers.
+@pa_container_size("egress", "measure_delay_delay_sum_carries_above", 32)
+#endif
 control NarrowsEgress(inout headers_t hdr, inout tna_metadata_t meta,
                      in egress_intrinsic_metadata_t intrinsic,
                      in egress_intrinsic_metadata_from_parser_t from_parser,
@@ -251,28 +284,29 @@ control NarrowsEgress(inout headers_t hdr, inout tna_metadata_t meta,
     MakeReport() make_report;
 
     apply {
-        meta.stages.frame_length = hdr.ipv4.total_length + ETHERNET_BYTES;
         meta.stages.report_session = 0;
         if (meta.mirror.isValid()) {
-            meta.stages.queue_id = meta.mirror.queue_id;
-            meta.stages.ingress_port = meta.mirror.ingress_port;
-            meta.stages.egress_port = meta.mirror.egress_port;
-            meta.stages.flow_id = meta.mirror.flow_id;
-            meta.stages.ingress_timestamp = meta.mirror.ingress_timestamp;
-            meta.stages.egress_timestamp = meta.mirror.egress_timestamp;
-            meta.stages.queue_delay = meta.mirror.queue_delay;
-            meta.stages.queue_depth = meta.mirror.queue_depth;
-            meta.stages.enqueue_depth = meta.mirror.enqueue_depth;
-            make_report.apply(hdr, meta.stages, intrinsic.egress_port);
+            meta.reported.frame_length = hdr.ipv4.total_length + ETHERNET_BYTES;
+            meta.reported.queue_id = (bit<8>) meta.mirror.queue_id;
+            meta.reported.ingress_port = meta.mirror.ingress_port;
+            meta.reported.egress_port = meta.mirror.egress_port;
+            meta.reported.flow_id = meta.mirror.flow_id;
+            meta.reported.ingress_timestamp = meta.mirror.ingress_timestamp;
+            meta.reported.egress_timestamp = meta.mirror.egress_timestamp;
+            meta.reported.queue_delay = meta.mirror.queue_delay;
+            meta.reported.queue_depth = (depth_t) meta.mirror.queue_depth;
+            meta.reported.enqueue_depth = (depth_t) meta.mirror.enqueue_depth;
+            make_report.apply(hdr, meta.reported, intrinsic.egress_port);
         } else {
-            meta.stages.queue_id = (bit<8>) intrinsic.egress_qid;
+            meta.queue_id = intrinsic.egress_qid;
+            meta.queue_depth = (bit<32>) intrinsic.deq_qdepth;
+            meta.enqueue_depth = (bit<32>) intrinsic.enq_qdepth;
             meta.stages.ingress_port = meta.bridge.ingress_port;
             meta.stages.egress_port = intrinsic.egress_port;
             meta.stages.flow_id = meta.bridge.flow_id;
             meta.stages.ingress_timestamp = meta.bridge.ingress_timestamp;
             meta.stages.egress_timestamp = from_parser.global_tstamp;
             meta.stages.queue_depth = (depth_t) intrinsic.deq_qdepth;
-            meta.stages.enqueue_depth = (depth_t) intrinsic.enq_qdepth;
             read_queue.apply(meta.stages, intrinsic);
 
             measure_delay.apply(meta.stages);
@@ -281,6 +315,7 @@ control NarrowsEgress(inout headers_t hdr, inout tna_metadata_t meta,
             if (meta.stages.report_session != 0) {
                 for_deparser.mirror_type = MIRROR_REPORT;
                 meta.mirror_session = (MirrorId_t) meta.stages.report_session;
+                meta.mirror_origin = FROM_MIRROR;
             }
         }
     }
@@ -295,9 +330,13 @@ control EgressDeparser(packet_out packet, inout headers_t hdr, in tna_metadata_t
     apply {
         if (for_deparser.mirror_type == MIRROR_REPORT) {
             report.emit<mirror_t>(meta.mirror_session, {
-                FROM_MIRROR, meta.stages.queue_id, 0, meta.stages.ingress_port, 0, meta.stages.egress_port,
-                meta.stages.flow_id, meta.stages.ingress_timestamp, meta.stages.egress_timestamp,
-                meta.stages.queue_delay, 0, meta.stages.queue_depth, 0, meta.stages.enqueue_depth });
+                meta.mirror_origin, meta.stages.ingress_port,
+#if __TARGET_TOFINO__ == 1
+                0,
+#endif
+                meta.queue_id, meta.stages.egress_port, meta.queue_depth,
+                meta.stages.ingress_timestamp, meta.stages.egress_timestamp, meta.stages.flow_id,
+                meta.stages.queue_delay, meta.enqueue_depth });
         }
         hdr.report_ipv4.checksum = report_checksum.update({
             hdr.report_ipv4.version, hdr.report_ipv4.ihl, hdr.report_ipv4.dscp, hdr.report_ipv4.ecn,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,8 @@ RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it w
 #: The directory of tna.p4 and t2na.p4 (docs/explanation/tofino.md).
 TNA_INCLUDE = os.environ.get("NARROWS_TNA_INCLUDE")
 TOFINOS = ("tofino", "tofino2")
+V1MODEL_ONLY = re.compile(r"after_queue|classify_scalable")
+"""The AQM stages."""
 NOT_V1MODEL = "package Switch: main package  match the expected model"
 
 
@@ -102,6 +105,40 @@ def test_a_compiler_with_the_back_end_gets_both_targets(tmp_path: Path) -> None:
     assert all(f"  {path}" in ran.stdout for path in reports)
 
 
+def test_a_compiler_that_loses_the_parsers_matches_is_refused(tmp_path: Path) -> None:
+    p4c = tmp_path / "p4c"
+    p4c.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --target-help ]; then echo "tofino-tna"; exit; fi\n'
+        'echo "tna.bfa:7: warning: Can\'t match parser state due to previous match" >&2\n'
+    )
+    p4c.chmod(0o755)
+    ran = for_tofino(tmp_path / "out", p4c)
+    assert ran.returncode == 1
+    assert "tofino2: " in ran.stderr
+    assert "p4c/pull/5753" in ran.stderr
+
+
+def test_what_is_committed_for_tofino_is_in_step() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "p4/tofino.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_the_report_of_tofinos_resources_is_in_step() -> None:
+    made = subprocess.run(
+        [sys.executable, ROOT / "p4/tofino_report.py", "--print"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout == (ROOT / "docs/reports/tofino-resources.md").read_text(encoding="utf-8")
+
+
 def test_a_compiler_without_the_back_end_is_none(tmp_path: Path) -> None:
     p4c = tmp_path / "p4c"
     p4c.write_text("#!/bin/sh\necho bmv2-v1model\n")
@@ -142,30 +179,50 @@ def tofino(request: pytest.FixtureRequest) -> int:
     return generation
 
 
-def tables(p4info: Path) -> set[tuple[Any, ...]]:
-    """The tables with their sizes, matches and actions, by the controller's names."""
-    info = text_format.Parse(p4info.read_text(), p4i.P4Info())
+def tables_of_p4info() -> dict[str, tuple[Any, ...]]:
+    """v1model's tables by name: size, matches and actions; not the AQM's, not constant ones."""
+    info = text_format.Parse((ROOT / "p4/build/v1model.p4info.txtpb").read_text(), p4i.P4Info())
     actions = {
-        one.preamble.id: (one.preamble.name, *((p.name, p.bitwidth) for p in one.params))
+        one.preamble.id: (one.preamble.name, *((p.id, p.name, p.bitwidth) for p in one.params))
         for one in info.actions
     }
+    kind = p4i.MatchField.MatchType.Name
     return {
-        (
-            one.preamble.name,
+        "pipe." + one.preamble.name: (
             one.size,
-            tuple((match.name, match.bitwidth, match.match_type) for match in one.match_fields),
-            frozenset(actions[ref.id] for ref in one.action_refs),
+            [(match.name, match.bitwidth, kind(match.match_type)) for match in one.match_fields],
+            {actions[ref.id] for ref in one.action_refs},
         )
         for one in info.tables
+        if not one.is_const_table and not V1MODEL_ONLY.search(one.preamble.name)
     }
 
 
-def test_a_controller_finds_the_same_tables_on_tofino(tofino: int, tmp_path: Path) -> None:
-    made = tmp_path / "tna.p4info.txtpb"
-    # Some errors are expected: it does not know TNA's direct counters, for example.
-    options = ("--arch", "v1model", "--p4runtime-files", str(made))
-    assert tna_errors(ROOT / "p4/tna.p4", tofino, *options)
-    assert tables(made) == tables(ROOT / "p4/build/v1model.p4info.txtpb")
+def tables_of_bfrt(target: str) -> dict[str, tuple[Any, ...]]:
+    """The same of the tables that a Tofino offers."""
+
+    def fields(content: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        return [(one["id"], one["name"], one["type"]["width"]) for one in content]
+
+    content = json.loads((ROOT / f"p4/build/{target}/bfrt.json").read_text())
+    return {
+        one["name"]: (
+            one["size"],
+            [
+                (key["name"], key["type"]["width"], key["match_type"].upper())
+                for key in one["key"]
+                if key["name"] != "$MATCH_PRIORITY"
+            ],
+            {(action["name"], *fields(action["data"])) for action in one["action_specs"]},
+        )
+        for one in content["tables"]
+        if one["table_type"].startswith("MatchAction") and "ConstTable" not in one["attributes"]
+    }
+
+
+@pytest.mark.parametrize("target", TOFINOS)
+def test_a_controller_finds_the_same_tables_on_tofino(target: str) -> None:
+    assert tables_of_bfrt(target) == tables_of_p4info()
 
 
 def test_the_front_end_takes_the_program_for_tofino(tofino: int, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ BATCH = 500
 """Maximum updates per request."""
 TIMEOUT_S = 10.0
 GOODBYE_S = 1.0
-BRIDGE_BYTES = 13
-"""`bridge_t` of p4/tna.p4: 104 bits."""
+BRIDGE_BYTES = 12
+"""`bridge_t` of p4/tna.p4: 96 bits."""
 
 INSERT, MODIFY, DELETE = pb.Update.INSERT, pb.Update.MODIFY, pb.Update.DELETE
 INSERT_OR_MODIFY = pb.Update.INSERT_OR_MODIFY

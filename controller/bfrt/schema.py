@@ -42,7 +42,9 @@ class Field:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Field:
         """Reads a field of bfrt.json. Raises `KeyError`."""
-        kind = content["type"]
+        # A group of fields (a hash's polynomial) has no type; the controller writes none.
+        group: dict[str, Any] = {"type": "container"}
+        kind = group if "container" in content else content["type"]
         return cls(
             content["id"],
             content["name"],

@@ -38,7 +38,7 @@ PIPE = "pipe."
 MOST_PRIORITY = 2**24 - 1
 """This P4Runtime priority maps to 0 in BfRuntime, as in Stratum."""
 MIRRORS = "$mirror.cfg"
-MIRROR_BYTES = 34 + 14 + 40
+MIRROR_BYTES = 32 + 14 + 40
 """`mirror_t` of p4/tna.p4, Ethernet, and a report's REPORT_INNER_BYTES."""
 DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "ecn_threshold")}
 """Action parameters that are queue depths."""

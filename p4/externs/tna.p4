@@ -1,6 +1,9 @@
 // The stages' externs on TNA; externs/v1model.p4 documents each. Counts are counters here, because
 // they do not need the 64-bit sums of TNA's registers.
 
+#define CONST_LPM ternary
+#define CONST_SIZE(entries) size = entries;
+
 #define PACKET_COUNTER(size, name) Counter<bit<64>, bit<32>>(size, CounterType_t.PACKETS) name;
 #define COUNT(name, index) name.count((bit<32>) (index))
 

@@ -6,6 +6,11 @@
 
 #define HAS_VARBIT
 
+// How a table with constant prefixes matches, and its size. The Tofino back end wants masks, and the
+// size; p4c takes it from the entries.
+#define CONST_LPM lpm
+#define CONST_SIZE(entries)
+
 #define PACKET_COUNTER(size, name) counter(size, CounterType.packets) name;
 #define COUNT(name, index) name.count((bit<32>) (index))
 

@@ -16,9 +16,10 @@ control MeasureDelay(inout metadata_t meta) {
 
     // The position of the most significant one.
     table delay_log2 {
-        key = { meta.queue_delay : lpm; }
+        key = { meta.queue_delay : CONST_LPM; }
         actions = { set_bucket; }
         default_action = set_bucket(0);
+        CONST_SIZE(32)
         const entries = {
             0x80000000 &&& 0x80000000 : set_bucket(32);
             0x40000000 &&& 0xC0000000 : set_bucket(31);

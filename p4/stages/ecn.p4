@@ -5,10 +5,13 @@
 control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
     PACKET_COUNTER(PORTS, ecn_marks)
 
-    depth_t threshold = 0;
+    // 32 bits: a width that a Tofino's stage computes with.
+    bit<32> threshold = 0;
+    bit<32> depth;
+    bit<32> excess;
 
     action mark_above(depth_t ecn_threshold) {
-        threshold = ecn_threshold;
+        threshold = (bit<32>) ecn_threshold;
     }
 
     table ecn {
@@ -18,10 +21,20 @@ control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
         size = PORTS;
     }
 
+    @hidden action widen() {
+        depth = (bit<32>) meta.queue_depth;
+    }
+
+    // Saturates at 0, unless the depth is above.
+    @hidden action compare() {
+        excess = depth |-| threshold;
+    }
+
     apply {
         if (hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
             if (ecn.apply().hit) {
-                depth_t excess = meta.queue_depth |-| threshold;
+                widen();
+                compare();
                 if (excess != 0) {
                     hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
                     COUNT(ecn_marks, meta.egress_port);

@@ -9,10 +9,9 @@ control IdentifyFlow(inout headers_t hdr, inout metadata_t meta) {
         meta.flow_id = flow_id;
     }
 
+    // The hash is computed after the table: a default action of Tofino has no hash unit.
     action hash_flow() {
         COUNT_ENTRY(flow_counter);
-        HASH_WITH_TOP_BIT(flow_hash, meta.flow_id,
-            hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.src_port, meta.dst_port);
     }
 
     table flow {
@@ -37,6 +36,11 @@ control IdentifyFlow(inout headers_t hdr, inout metadata_t meta) {
             meta.src_port = hdr.udp.src_port;
             meta.dst_port = hdr.udp.dst_port;
         }
-        flow.apply();
+        switch (flow.apply().action_run) {
+            hash_flow : {
+                HASH_WITH_TOP_BIT(flow_hash, meta.flow_id, hdr.ipv4.src_addr, hdr.ipv4.dst_addr,
+                    hdr.ipv4.protocol, meta.src_port, meta.dst_port);
+            }
+        }
     }
 }

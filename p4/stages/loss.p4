@@ -5,6 +5,8 @@ control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
     RANDOM_SOURCE(loss_random)
 
     bit<32> below = 0;
+    bit<32> draw;
+    bit<32> margin;
 
     action lose_below(bit<32> loss) {
         below = loss;
@@ -17,11 +19,15 @@ control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
         size = PORTS;
     }
 
+    // Saturates at 0, unless the draw is below.
+    @hidden action compare() {
+        margin = below |-| draw;
+    }
+
     apply {
         if (loss.apply().hit) {
-            bit<32> draw;
             RANDOM32(loss_random, draw);
-            bit<32> margin = below |-| draw;
+            compare();
             if (margin != 0) {
                 meta.drop = DROP_RANDOM_LOSS;
             }

@@ -40,23 +40,66 @@ control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collect
         size = PORTS;
     }
 
+    bit<16> beyond;
+    bit<16> inner;
+    bit<16> rounded;
+    bit<8> words;
+
+    // One operation in each, as a Tofino's stage does: `inner` is at most REPORT_INNER_BYTES.
+    @hidden action measure_beyond() {
+        beyond = hdr.ipv4.total_length |-| REPORT_INNER_BYTES;
+    }
+
+    @hidden action cut() {
+        inner = hdr.ipv4.total_length - beyond;
+    }
+
+    @hidden action round_up() {
+        rounded = inner + 3;
+    }
+
+    action set_words(bit<8> count) {
+        words = count;
+    }
+
+    // REPORT_MAIN_WORDS and `inner` in words. On Tofino no operation goes from 16 bits to 8.
+    @hidden table inner_words {
+        key = { rounded : CONST_LPM; }
+        actions = { set_words; }
+        default_action = set_words(REPORT_MAIN_WORDS + 10);
+        CONST_SIZE(11)
+        const entries = {
+            40 &&& 0xFFFC : set_words(24);
+            36 &&& 0xFFFC : set_words(23);
+            32 &&& 0xFFFC : set_words(22);
+            28 &&& 0xFFFC : set_words(21);
+            24 &&& 0xFFFC : set_words(20);
+            20 &&& 0xFFFC : set_words(19);
+            16 &&& 0xFFFC : set_words(18);
+            12 &&& 0xFFFC : set_words(17);
+            8 &&& 0xFFFC : set_words(16);
+            4 &&& 0xFFFC : set_words(15);
+            0 &&& 0xFFFC : set_words(14);
+        }
+    }
+
     apply {
         if (collector.apply().hit) {
             bit<32> sequence;
             REGISTER_NEXT(report_sequence, 32, (bit<32>) collector_port, sequence);
             hdr.report_group.sequence = (bit<22>) sequence;
 
-            bit<16> inner = REPORT_INNER_BYTES;
-            if (hdr.ipv4.total_length < inner) {
-                inner = hdr.ipv4.total_length;
-            }
+            measure_beyond();
+            cut();
+            round_up();
+            inner_words.apply();
             hdr.report_udp.length = REPORT_UDP_BYTES + inner;
             hdr.report_ipv4.total_length = 20 + REPORT_UDP_BYTES + inner;
 
             hdr.report_main.setValid();
             hdr.report_main.report_type = REPORT_TYPE_INT;
             hdr.report_main.inner_type = REPORT_INNER_IPV4;
-            hdr.report_main.report_words = REPORT_MAIN_WORDS + (bit<8>) ((inner + 3) >> 2);
+            hdr.report_main.report_words = words;
             hdr.report_main.metadata_words = REPORT_METADATA_WORDS;
             hdr.report_main.dropped = 0;
             hdr.report_main.congested = 0;

@@ -28,7 +28,7 @@ from tests.support.controller_state import everything_on
 
 PACKET_BYTES = 1514
 FULL = 20
-"""Cells of 80 bytes that hold 1,514 and the 13 of the bridged header."""
+"""Cells of 80 bytes that hold 1,514 and the 12 of the bridged header."""
 DELAY = "NarrowsEgress.measure_delay"
 
 Task = Callable[[BfrtClient, FakeSwitch], Awaitable[None]]
@@ -206,7 +206,7 @@ def test_what_differs_from_v1model(switch: FakeSwitch) -> None:
             "$direction": "EGRESS",
             "$ucast_egress_port": 3,
             "$ucast_egress_port_valid": True,
-            "$max_pkt_len": 88,
+            "$max_pkt_len": 86,
         }
         # P4Runtime's priority 1 of 2^24 - 1, the lowest but 0.
         entry = next(

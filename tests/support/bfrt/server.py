@@ -52,7 +52,7 @@ class FakeSwitch:
     def __init__(self, prefix: str = "tf1") -> None:
         self.prefix = prefix
         self.address = ""
-        self.texts = [bfrt_tables.program(), bfrt_tables.device(prefix)]
+        self.texts = [bfrt_tables.program(prefix), bfrt_tables.device(prefix)]
         self.tables: dict[int, dict[str, Any]] = {
             one["id"]: one for text in self.texts for one in text["tables"]
         }

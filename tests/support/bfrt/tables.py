@@ -1,25 +1,18 @@
-"""bfrt.json for the fake BfRuntime server, as a switch returns it, without a compiled program.
+"""bfrt.json for the fake BfRuntime server, as a switch returns it.
 
 `device` has the Tofino's own tables that the controller uses. Their ids, types and choices are
 facts of the open SDE's bf_rt_{tm,port,mirror}_tf{1,2}.json. If NARROWS_BFRT names the directory of
-these files, a test compares both. `program` has the tables of p4/tna.p4, in the form of p4c's
-`--bf-rt-schema`. Matches and actions are from the committed P4Info, which v1model and TNA share; a
-test verifies that if p4c and TNA's headers are installed. Registers and counters are those that
-p4/externs/tna.p4 declares.
+these files, a test compares both. `program` has the tables of p4/tna.p4, which p4c's Tofino back
+end made (p4/build/tofino and p4/build/tofino2).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
-
-from finsy.proto import p4i
-from google.protobuf import text_format
 
 from tests.support.world import ROOT
 
-P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"
 SPEEDS = "NONE 1G 10G 25G 40G 40G_NB 40G_NON_BREAKABLE 50G 100G 200G 400G"
 FECS = "NONE FIRECODE REED_SOLOMON FC RS"
 
@@ -70,14 +63,7 @@ MIRROR = (
 )  # fmt: skip
 MIRROR_IDS = {"tf1": (5, 6, 7, 8, 23), "tf2": (6, 15, 16, 17, 32)}
 
-PRIORITY_ID, COUNTED_BYTES_ID, COUNTED_PACKETS_ID = 65537, 65553, 65554
-COUNTER_INDEX_ID, REGISTER_INDEX_ID = 65556, 65557
-MATCH_TYPES = {"EXACT": "Exact", "LPM": "LPM", "TERNARY": "Ternary", "RANGE": "Range"}
-
-COUNTERS = ("delay_count", "delay_histogram")
-"""Registers on v1model, counters on TNA."""
-HALVES = ("delay_sum",)
-"""64 bits on v1model, two halves of 32 on TNA."""
+PRIORITY_ID = 65537
 
 
 def field(words: str, match_type: str = "") -> dict[str, Any]:
@@ -125,71 +111,11 @@ def device(prefix: str) -> dict[str, Any]:
     return {"schema_version": "1.0.0", "tables": tables}
 
 
-def program() -> dict[str, Any]:
-    """The tables of p4/tna.p4."""
-    info = text_format.Parse(P4INFO.read_text(), p4i.P4Info())
-    actions = {one.preamble.id: one for one in info.actions}
-    counted = {one.direct_table_id for one in info.direct_counters}
-    tables = []
-    for one in info.tables:
-        key = [bits(match.id, match.name, match.bitwidth) for match in one.match_fields]
-        kinds = [MATCH_TYPES[p4i.MatchField.MatchType.Name(m.match_type)] for m in one.match_fields]
-        for made, kind in zip(key, kinds, strict=True):
-            made |= {"match_type": kind, "mandatory": False}
-        if {"Ternary", "Range"} & set(kinds):
-            key.append(field(f"{PRIORITY_ID} $MATCH_PRIORITY uint32", "Exact"))
-        specs = [action(actions[ref.id]) for ref in one.action_refs]
-        data = [COUNTED_BYTES_ID, COUNTED_PACKETS_ID] if one.preamble.id in counted else []
-        attributes = ["ConstTable"] if one.is_const_table else []
-        tables.append(
-            entry("MatchAction_Direct", one.preamble.name, one.preamble.id, key, counts(data))
-            | {"action_specs": specs, "size": one.size, "attributes": attributes}
-        )
-    tables += [counter_table(one.preamble.name, one.preamble.id, one.size) for one in info.counters]
-    for register in info.registers:
-        name, number = register.preamble.name, register.preamble.id
-        if name.rpartition(".")[2] in COUNTERS:
-            tables.append(counter_table(name, number, register.size))
-            continue
-        parts = ("low", "high") if name.rpartition(".")[2] in HALVES else ("f1",)
-        fields = [bits(at, f"{name}.{part}", 32) for at, part in enumerate(parts, 1)]
-        key = [field(f"{REGISTER_INDEX_ID} $REGISTER_INDEX uint32", "Exact")]
-        data_fields = [{"read_only": False, "singleton": one} for one in fields]
-        tables.append(entry("Register", name, number, key, data_fields) | {"size": register.size})
-    return {"schema_version": "1.0.0", "tables": tables}
-
-
-def bits(number: int, name: str, width: int) -> dict[str, Any]:
-    """A field of a P4 type."""
-    return {"id": number, "name": name, "repeated": False,
-            "type": {"type": "bytes", "width": width}}  # fmt: skip
-
-
-def action(found: Any) -> dict[str, Any]:
-    """An action of the program."""
-    data = [bits(one.id, one.name, one.bitwidth) | {"mandatory": True} for one in found.params]
-    return {"id": found.preamble.id, "name": found.preamble.name, "data": data}
-
-
-def counts(ids: Iterable[int]) -> list[dict[str, Any]]:
-    """A counter's data."""
-    names = {COUNTED_BYTES_ID: "BYTES", COUNTED_PACKETS_ID: "PKTS"}
-    fields = (field(f"{number} $COUNTER_SPEC_{names[number]} uint64") for number in ids)
-    return [{"read_only": one.pop("read_only"), "singleton": one} for one in fields]
-
-
-def counter_table(name: str, number: int, size: int) -> dict[str, Any]:
-    """A counter of packets."""
-    key = [field(f"{COUNTER_INDEX_ID} $COUNTER_INDEX uint32", "Exact")]
-    return entry("Counter", name, number, key, counts([COUNTED_PACKETS_ID])) | {"size": size}
-
-
-def entry(
-    kind: str, name: str, number: int, key: list[dict[str, Any]], data: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """A table of the program, after its pipeline's name."""
-    made = {"name": f"pipe.{name}", "id": number, "table_type": kind, "key": key, "data": data}
-    return made | {"action_specs": [], "attributes": []}
+def program(prefix: str) -> dict[str, Any]:
+    """The tables of p4/tna.p4, as the Tofino back end made them; `tf1` or `tf2`."""
+    target = {"tf1": "tofino", "tf2": "tofino2"}[prefix]
+    content: dict[str, Any] = json.loads((ROOT / "p4/build" / target / "bfrt.json").read_text())
+    return content
 
 
 def as_bytes(content: dict[str, Any]) -> bytes:

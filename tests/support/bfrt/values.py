@@ -77,7 +77,7 @@ def check_key(table: dict[str, Any], entry: pb.TableEntry) -> None:
 
 def data_fields(table: dict[str, Any], action_id: int) -> list[dict[str, Any]]:
     fields = [common["singleton"] | {"read_only": common["read_only"]} for common in table["data"]]
-    actions = {one["id"]: one for one in table["action_specs"]}
+    actions = {one["id"]: one for one in table.get("action_specs", ())}
     if action_id and action_id not in actions:
         raise invalid(f"{table['name']}: action {action_id}")
     return fields + (actions[action_id]["data"] if action_id else [])
