@@ -108,8 +108,7 @@ lock: python ## write requirements-*.txt: the versions of constraints.txt with t
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --package narrows-engine --features python --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --features narrows-engine/python --quiet -- -D warnings
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m mypy
