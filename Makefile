@@ -18,12 +18,12 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: fpga-fuzz fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: fpga-fuzz fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino p4-tofino-limits lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-	while IFS='|' read -r verb what; do printf '  %-11s  %s\n' "$$verb" "$$what"; done
+	while IFS='|' read -r verb what; do printf '  %-16s  %s\n' "$$verb" "$$what"; done
 
 run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 	@$(NARROWS) run $(SCENARIO)
@@ -88,6 +88,9 @@ p4-check: python ## check that p4/build/ is up to date; compiles p4/ if p4c is i
 
 p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2, and write docs/reports/tofino-resources.md (needs a p4c with that back end)
 	@$(PYTHON) p4/tofino.py && $(PYTHON) p4/tofino_report.py
+
+p4-tofino-limits: python ## find how many routes and flows fit on Tofino 1 and 2, by compilation (needs that p4c)
+	@$(PYTHON) p4/tofino_limits.py && $(PYTHON) p4/tofino_report.py
 
 schema: setup ## write the schema of plan, summary and records, and its Python types, from the Rust types
 	NARROWS_WRITE_SCHEMA=1 cargo test --quiet --package narrows-engine --test schema

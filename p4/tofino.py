@@ -93,11 +93,16 @@ def compiler() -> str | None:
     return path if "tofino" in said.stdout else None
 
 
-def compiled(p4c: str, target: str, out: Path) -> bool:
-    """Compiles for one target; prints where the logs are."""
+def run(p4c: str, target: str, out: Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Compiles the program below `root` for one target."""
     command = [p4c, "--target", target, "--arch", TARGETS[target], "-g", "--verbose", "1"]
     command += ["-o", str(out), str(PROGRAM)]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def compiled(p4c: str, target: str, out: Path) -> bool:
+    """Compiles for one target; prints where the logs are."""
+    ran = run(p4c, target, out)
     print(ran.stdout, end="")
     print(ran.stderr, end="", file=sys.stderr)
     if ran.returncode != 0:

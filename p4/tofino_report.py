@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tofino import BUILD, REST, ROOT, TARGETS
+from tofino_limits import STAGES, TCAM_ENTRIES, digest
 
 PAGE = ROOT / "docs/reports/tofino-resources.md"
 NAMES = {"tofino": "Tofino 1", "tofino2": "Tofino 2"}
@@ -47,6 +48,22 @@ p4c's Tofino back end ({compiler}) made of [p4/tna.p4](../../p4/tna.p4).
 - *Containers* are those of the packet header vector (PHV), at ingress and egress.
 """
 
+LIMITS = """
+## How much fits
+
+`p4/tofino_limits.py` varies one table size, compiles, and bisects in steps of {step} entries; the
+other sizes stay as they are. *Refused* is the next step, and the compiler's first error there. The
+compiler is {compiler}.{stale}
+
+{limits}
+
+- A port number has 9 bits on both chips, so there are no more than 512 ports.
+- Routes and flows share the TCAM, so the two maxima do not fit together.
+- The back end's allocators are heuristics: a refusal is theirs, not a proof that nothing fits.
+"""
+STALE = """
+**The search was run on an earlier version of the program.**"""
+
 
 def share(used: int, of: int) -> str:
     """`12 of 48 (25 %)`."""
@@ -64,10 +81,8 @@ def total(content: Mapping[str, Any], unit: str) -> int:
 
 
 def all_stages(content: Mapping[str, Any]) -> int:
-    """The stages of the chip's pipe; resources.json lists those in use. Source: the back end's
-    device descriptions.
-    """
-    return {"tofino": 12, "tofino2": 20}[content["target"]]
+    """The stages of the chip's pipe; resources.json lists those in use."""
+    return STAGES[content["target"]]
 
 
 def summary(contents: list[dict[str, Any]]) -> Iterable[str]:
@@ -120,6 +135,28 @@ def tables(contents: list[dict[str, Any]]) -> Iterable[str]:
         yield row([f"`{name}`", f"{facts['entries']:,}", *places])
 
 
+def limits() -> str:
+    """How many entries fit; empty for a target without a search."""
+    paths = [ROOT / BUILD / target / "limits.json" for target in TARGETS]
+    contents = [json.loads(path.read_text()) for path in paths if path.exists()]
+    if not contents:
+        return ""
+    lines = [row(["chip", "what", "today", "fits", "refused"]), row(["---"] * 5)]
+    for one in contents:
+        for noun, found in one["limits"].items():
+            refused = "-"
+            if found["refused"] is not None:
+                refused = f"{found['refused']:,}: `{found['because']}`"
+            sizes = (f"{found['size']:,}", f"{found['fits']:,}")
+            lines.append(row([NAMES[one["target"]], noun, *sizes, refused]))
+    return LIMITS.format(
+        step=TCAM_ENTRIES,
+        compiler=" and ".join(dict.fromkeys(one["compiler"] for one in contents)),
+        stale="" if all(one["sources"] == digest() for one in contents) else STALE,
+        limits="\n".join(lines),
+    )
+
+
 def page() -> str:
     """The page."""
     contents = [
@@ -131,6 +168,7 @@ def page() -> str:
         rules="|".join("---" for _ in contents),
         summary="\n".join(summary(contents)),
     )
+    text += limits()
     text += "\n## Tables\n\n" + "\n".join(tables(contents)) + "\n"
     for one in contents:
         name = NAMES[one["target"]]
