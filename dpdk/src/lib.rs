@@ -14,6 +14,7 @@ mod capabilities;
 mod clock;
 mod eal;
 mod error;
+mod fanout;
 mod idle;
 mod load;
 mod mbuf;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::eal::Eal;
 use crate::error::{Error, reason};
+use crate::fanout::without_fanout;
 use crate::mbuf::{Mbuf, Mempool};
 use crate::packet_sockets::PacketSockets;
 use crate::{BURST, sys};
@@ -161,7 +162,7 @@ impl Port {
         let _ = Eal::take_log();
         let mut id = 0;
         // SAFETY: EAL runs; DPDK copies the strings.
-        let code = unsafe {
+        let mut probe = || unsafe {
             match sys::nrw_device_port(name_text.as_ptr(), &mut id) {
                 0 => -EEXIST,
                 _ => match sys::nrw_device_probe(device_text.as_ptr()) {
@@ -170,6 +171,8 @@ impl Port {
                 },
             }
         };
+        let is_packet_socket = device.starts_with("net_af_packet");
+        let code = if is_packet_socket && queues == 1 { without_fanout(probe) } else { probe() };
         if code < 0 {
             return Err(refused(device, code));
         }

@@ -163,6 +163,59 @@ fn frames_that_a_full_packet_socket_drops_are_missed() {
     assert!(port.counts().missed >= 900, "a second reading has lost them: {:?}", port.counts());
 }
 
+/// Sends an IPv4 fragment without its rest to the loopback interface; false without the privilege.
+fn send_lone_fragment(id: u16) -> bool {
+    let mut packet = [0u8; 44];
+    packet[..4].copy_from_slice(&[0x45, 0, 0, 44]);
+    packet[4..6].copy_from_slice(&id.to_be_bytes());
+    // More fragments follow, it says.
+    packet[6..10].copy_from_slice(&[0x20, 0, 64, 17]);
+    packet[12..20].copy_from_slice(&[127, 0, 0, 1, 127, 0, 0, 1]);
+    // SAFETY: the address and the packet live until the calls return.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_RAW, libc::IPPROTO_RAW);
+        let mut to: libc::sockaddr_in = core::mem::zeroed();
+        to.sin_family = libc::AF_INET as u16;
+        to.sin_addr.s_addr = u32::from_ne_bytes([127, 0, 0, 1]);
+        let length = core::mem::size_of_val(&to) as u32;
+        let sent = libc::sendto(
+            socket,
+            packet.as_ptr().cast(),
+            packet.len(),
+            0,
+            (&raw const to).cast(),
+            length,
+        );
+        libc::close(socket);
+        sent == packet.len() as isize
+    }
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn fragments_without_their_rest_come_through_a_packet_socket() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 1023, 2048).unwrap();
+    let Ok(mut port) = Port::open(eal, "net_af_packet7,iface=lo", pool, ALL) else {
+        eprintln!("no packet socket without CAP_NET_RAW");
+        return;
+    };
+    let is_fragment = |frame: &Vec<u8>| frame.len() >= 34 && frame[14..18] == [0x45, 0, 0, 44];
+    if !(0..20).all(send_lone_fragment) {
+        eprintln!("no raw socket");
+        return;
+    }
+    // The interface carries other frames, too.
+    let mut came = vec![];
+    for _ in 0..100 {
+        came.extend(received(&mut port, 1).into_iter().filter(is_fragment));
+        if came.len() >= 20 {
+            break;
+        }
+    }
+    assert!(came.len() >= 20, "{} of 20 came", came.len());
+}
+
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn the_clock_keeps_the_systems_seconds() {
