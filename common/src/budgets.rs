@@ -40,3 +40,7 @@ pub const PACKET_INS_AT_ONCE: usize = 4096;
 /// Bytes of a program's registers, counters and meters together, in each pipeline. Beyond it: the
 /// program is refused, by VERIFY too.
 pub const PROGRAM_STATE_BYTES: u64 = 512 << 20;
+
+/// Table entries, members and groups of action profiles, and members of groups, all together, in
+/// each pipeline. Beyond it: the update is refused with RESOURCE_EXHAUSTED.
+pub const ENTRIES_OF_A_SWITCH: u64 = 1 << 21;

@@ -3,13 +3,15 @@
 mod common;
 
 use common::*;
-use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_common::{Duration, Packet, Rng, Time, budgets};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{
     Colour, ControlError, DefaultAction, Match, MeterConfig, ProfileGroup, ProfileMember, Program,
     Switch, SwitchConfig, TableEntry,
 };
+use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Instant;
 
 fn switch() -> Switch {
     let program = Program::from_json(include_str!("programs/profiles.json")).unwrap();
@@ -240,4 +242,97 @@ fn a_direct_meter_colours_the_packets_of_its_entry() {
     assert_eq!([1; 5].map(&mut colour), [green, green, yellow, red, red]);
     assert_eq!([2; 5].map(&mut colour), [green; 5]);
     assert!(switch.configure_entry_meter(Time::ZERO, &row("3"), None).is_err());
+}
+
+/// The program with tables and profiles of any size, as a hostile one declares.
+fn endless() -> Switch {
+    let mut root: Value = serde_json::from_str(include_str!("programs/profiles.json")).unwrap();
+    // Both profiles have groups.
+    let selector = root["pipelines"][0]["action_profiles"][1]["selector"].clone();
+    root["pipelines"][0]["action_profiles"][0]["selector"] = selector;
+    for pipeline in root["pipelines"].as_array_mut().unwrap() {
+        for part in ["tables", "action_profiles"] {
+            for object in pipeline[part].as_array_mut().unwrap() {
+                object["max_size"] = json!(1u64 << 40);
+            }
+        }
+    }
+    let program = Program::from_json(&root.to_string()).unwrap();
+    let config = SwitchConfig { flow_field: None, record_queue: false, ..config(vec![]) };
+    Switch::new(Arc::new(program), config, Rng::from_seed(1)).unwrap()
+}
+
+#[test]
+fn a_groups_weight_has_a_limit_whatever_the_program_says() {
+    let mut switch = endless();
+    switch.insert_member(&member("chosen", 1, "2")).unwrap();
+    let group =
+        |weight| ProfileGroup { profile: "chosen".into(), id: 1, members: vec![(1, weight)] };
+    let refused = switch.insert_group(&group(u32::MAX)).unwrap_err();
+    assert!(matches!(refused, ControlError::NoRoom { size: 1_048_576, .. }), "{refused}");
+    switch.insert_group(&group(1 << 20)).unwrap();
+}
+
+/// A batch of them holds all controllers up; with a visit of every entry it took minutes.
+#[test]
+fn members_and_groups_go_without_a_visit_of_every_entry() {
+    const MANY: u64 = 20_000;
+    let mut switch = endless();
+    let begin = Instant::now();
+    switch.insert_member(&member("plain", 0, "2")).unwrap();
+    for id in 1..=MANY {
+        switch.insert_member(&member("plain", id, "2")).unwrap();
+        switch.insert_member(&member("chosen", id, "2")).unwrap();
+        let group = ProfileGroup { profile: "chosen".into(), id, members: vec![(id, 1)] };
+        switch.insert_group(&group).unwrap();
+        let value = format!("{id}");
+        switch.insert_entry(&choice("again", "hdr.h.b", &value, "$member", "0")).unwrap();
+    }
+    let used = switch.delete_member("plain", 0).unwrap_err();
+    assert!(matches!(used, ControlError::InUse { .. }), "{used}");
+    let used = switch.delete_member("chosen", 1).unwrap_err();
+    assert!(matches!(used, ControlError::InUse { .. }), "{used}");
+    for id in 1..=MANY {
+        switch.delete_member("plain", id).unwrap();
+        switch.delete_group("chosen", id).unwrap();
+        switch.delete_member("chosen", id).unwrap();
+        let value = format!("{id}");
+        switch.delete_entry(&choice("again", "hdr.h.b", &value, "", "0")).unwrap();
+    }
+    switch.delete_member("plain", 0).unwrap();
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn entries_have_a_budget_whatever_the_program_says() {
+    const MEMBERS: u64 = 1000;
+    let mut switch = endless();
+    let mut taken = 0;
+    let mut room = Ok(());
+    for profile in ["plain", "chosen"] {
+        for id in 0..MEMBERS {
+            switch.insert_member(&member(profile, id, "2")).unwrap();
+        }
+        taken += MEMBERS;
+        let members: Vec<_> = (0..MEMBERS).map(|id| (id, 1)).collect();
+        for id in 0..(1 << 20) / MEMBERS - 1 {
+            let group = ProfileGroup { profile: profile.into(), id, members: members.clone() };
+            room = switch.insert_group(&group);
+            if room.is_err() {
+                break;
+            }
+            taken += MEMBERS + 1;
+        }
+    }
+    let size = budgets::ENTRIES_OF_A_SWITCH;
+    assert!((size - MEMBERS..=size).contains(&taken), "{taken}");
+    assert!(matches!(room, Err(ControlError::NoRoom { size: most, .. }) if most == size));
+    for id in 0..size - taken {
+        switch.insert_member(&member("plain", MEMBERS + id, "2")).unwrap();
+    }
+    let entry = choice("again", "hdr.h.b", "1", "$member", "0");
+    let refused = switch.insert_entry(&entry).unwrap_err();
+    assert!(matches!(refused, ControlError::NoRoom { .. }), "{refused}");
+    switch.delete_group("plain", 1).unwrap();
+    switch.insert_entry(&entry).unwrap();
 }

@@ -4,9 +4,10 @@ use super::entry::TableEntry;
 use super::error::ControlError;
 use super::matches::{matches, shown};
 use crate::ir::Table as Declared;
-use crate::state::Count;
 use crate::state::tables::{Entry, Refusal};
+use crate::state::{Count, Profile};
 use crate::switch::Switch;
+use narrows_common::budgets;
 
 /// An entry with its direct counter; 0 if the table has none.
 pub type CountedEntry = (TableEntry, Count);
@@ -18,9 +19,14 @@ impl Switch {
     /// If it does not fit the table, already exists, or the table is full or constant.
     pub fn insert_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
+        self.check_room(1)?;
         let declared = &self.model.program.tables[table];
+        let choice = self.choice(declared, entry.action, &entry.data);
         match self.model.machine.state.tables[table].insert(&self.model.program, declared, entry) {
             Ok(at) => {
+                if let Some((profile, choice)) = choice {
+                    self.model.machine.state.profiles[profile].choose(None, Some(choice));
+                }
                 let meters = &mut self.model.machine.state.direct_meters[table];
                 if declared.meter.is_some() {
                     meters.resize(meters.len().max(at as usize + 1), Default::default());
@@ -45,7 +51,9 @@ impl Switch {
         let found = &mut self.model.machine.state.tables[table];
         match found.position(&entry.matches, entry.priority) {
             Some(at) => {
+                let old = found.entry(at);
                 found.modify(&self.model.program, declared, at, entry.action, &entry.data);
+                self.rechoose(table, old.as_ref(), Some(&entry));
                 Ok(())
             }
             None => Err(ControlError::NotFound(declared.name.clone())),
@@ -63,11 +71,42 @@ impl Switch {
         let found = &mut self.model.machine.state.tables[table];
         match found.position(&matches, entry.priority) {
             Some(at) => {
+                let old = found.entry(at);
                 found.remove(declared, at);
+                self.rechoose(table, old.as_ref(), None);
                 Ok(())
             }
             None => Err(ControlError::NotFound(declared.name.clone())),
         }
+    }
+
+    /// Counts what a table's entry refers to: `new` in place of `old`.
+    fn rechoose(&mut self, table: usize, old: Option<&Entry>, new: Option<&Entry>) {
+        let declared = &self.model.program.tables[table];
+        let of = |entry: Option<&Entry>| {
+            entry.and_then(|entry| self.choice(declared, entry.action, &entry.data))
+        };
+        let (old, new) = (of(old), of(new));
+        if let Some((profile, _)) = old.or(new) {
+            let (old, new) = (old.map(|(_, choice)| choice), new.map(|(_, choice)| choice));
+            self.model.machine.state.profiles[profile].choose(old, new);
+        }
+    }
+
+    /// Whether the budget of entries has room for so many more.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub(super) fn check_room(&self, more: u64) -> Result<(), ControlError> {
+        let state = &self.model.machine.state;
+        let entries: u64 = state.tables.iter().map(|table| table.len() as u64).sum();
+        let of_profiles: u64 = state.profiles.iter().map(Profile::len).sum();
+        let size = budgets::ENTRIES_OF_A_SWITCH;
+        if entries + of_profiles + more > size {
+            let what = "entries, members and groups of all tables".into();
+            return Err(ControlError::NoRoom { what, size });
+        }
+        Ok(())
     }
 
     /// The number of a table that a controller can write to.

@@ -6,11 +6,11 @@ use super::error::ControlError;
 use super::names::find;
 use crate::ir::Table as Declared;
 use crate::ir::{GROUP, MEMBER};
-use crate::state::Member;
+use crate::state::{Choice, Member};
 use crate::switch::Switch;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A member of an action profile: an action with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub struct ProfileGroup {
     pub members: Vec<(u64, u32)>,
 }
 
-/// The largest total weight of the groups of a profile without a declared size.
+/// The largest total weight of a profile's groups.
 const WEIGHT_MAX: u64 = 1 << 20;
 
 impl Switch {
@@ -96,6 +96,7 @@ impl Switch {
             let (what, size) = (self.profile_label(profile), declared.max_size);
             return Err(ControlError::NoRoom { what, size });
         }
+        self.check_room(1)?;
         self.model.machine.state.profiles[profile].members.insert(member.id, found);
         Ok(())
     }
@@ -126,8 +127,7 @@ impl Switch {
         if !found.members.contains_key(&id) {
             return Err(self.no_such(profile, "member", id));
         }
-        let grouped = found.groups.values().any(|group| group.members.contains_key(&id));
-        if grouped || self.is_chosen(profile, MEMBER, id) {
+        if found.is_grouped(id) || found.is_chosen(Choice::Member(id)) {
             let what = format!("member {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
@@ -159,12 +159,12 @@ impl Switch {
         }
         let found = &self.model.machine.state.profiles[profile];
         let mut weight = found.weight(group.id);
-        for (i, &(member, times)) in group.members.iter().enumerate() {
+        let mut seen = BTreeSet::new();
+        for &(member, times) in &group.members {
             if !found.members.contains_key(&member) {
                 return Err(self.no_such(profile, "member", member));
             }
-            let twice = group.members[..i].iter().any(|&(other, _)| other == member);
-            if times == 0 || twice {
+            if times == 0 || !seen.insert(member) {
                 return Err(ControlError::Value {
                     object: format!("group {} of {}", group.id, self.profile_label(profile)),
                     value: format!("member {member}, weight {times}"),
@@ -173,11 +173,13 @@ impl Switch {
             }
             weight = weight.saturating_add(u64::from(times));
         }
-        let size = if declared.max_size > 0 { declared.max_size } else { WEIGHT_MAX };
+        let declared = if declared.max_size > 0 { declared.max_size } else { WEIGHT_MAX };
+        let size = declared.min(WEIGHT_MAX);
         if weight > size {
             return Err(ControlError::NoRoom { what: self.profile_label(profile), size });
         }
-        Ok(())
+        let own = found.groups().get(&group.id).map_or(0, |group| group.members.len());
+        self.check_room((group.members.len() + 1).saturating_sub(own) as u64)
     }
 
     /// Adds a group of members. The entries of an empty group do nothing.
@@ -187,7 +189,7 @@ impl Switch {
     pub fn insert_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
-        if self.model.machine.state.profiles[profile].groups.contains_key(&group.id) {
+        if self.model.machine.state.profiles[profile].groups().contains_key(&group.id) {
             let what = format!("group {} of {}", group.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
         }
@@ -203,7 +205,7 @@ impl Switch {
     pub fn modify_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
-        if !self.model.machine.state.profiles[profile].groups.contains_key(&group.id) {
+        if !self.model.machine.state.profiles[profile].groups().contains_key(&group.id) {
             return Err(self.no_such(profile, "group", group.id));
         }
         let members = group.members.iter().copied().collect();
@@ -217,14 +219,15 @@ impl Switch {
     /// If the group does not exist, or an entry names it.
     pub fn delete_group(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
         let profile = self.profile(profile)?;
-        if !self.model.machine.state.profiles[profile].groups.contains_key(&id) {
+        let found = &self.model.machine.state.profiles[profile];
+        if !found.groups().contains_key(&id) {
             return Err(self.no_such(profile, "group", id));
         }
-        if self.is_chosen(profile, GROUP, id) {
+        if found.is_chosen(Choice::Group(id)) {
             let what = format!("group {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
-        self.model.machine.state.profiles[profile].groups.remove(&id);
+        self.model.machine.state.profiles[profile].remove_group(id);
         Ok(())
     }
 
@@ -234,7 +237,7 @@ impl Switch {
     /// If the profile does not exist.
     pub fn groups(&self, profile: &str) -> Result<Vec<ProfileGroup>, ControlError> {
         let profile = self.profile(profile)?;
-        let groups = self.model.machine.state.profiles[profile].groups.iter();
+        let groups = self.model.machine.state.profiles[profile].groups().iter();
         let shown = groups.map(|(&id, group)| ProfileGroup {
             profile: self.model.program.profiles[profile].name.clone(),
             id,
@@ -243,16 +246,19 @@ impl Switch {
         Ok(shown.collect())
     }
 
-    /// Whether an entry of any table refers to this member or group.
-    fn is_chosen(&self, profile: usize, kind: &str, id: u64) -> bool {
-        let tables = self.model.program.tables.iter().zip(&self.model.machine.state.tables);
-        let mut of_profile = tables.filter(|(table, _)| table.profile == Some(profile as u16));
-        of_profile.any(|(_, table)| {
-            table.entries().any(|(_, entry)| {
-                self.model.program.actions[entry.action as usize].name == kind
-                    && entry.data[0] == id
-            })
-        })
+    /// The profile of a table, and what an entry with this action refers to in it.
+    pub(super) fn choice(
+        &self,
+        table: &Declared,
+        action: u16,
+        data: &[u64],
+    ) -> Option<(usize, Choice)> {
+        let profile = usize::from(table.profile?);
+        match self.model.program.actions[action as usize].name.as_str() {
+            MEMBER => Some((profile, Choice::Member(*data.first()?))),
+            GROUP => Some((profile, Choice::Group(*data.first()?))),
+            _ => None,
+        }
     }
 
     /// In a plain table, an entry runs an action; in a table with an action profile, an existing
@@ -270,7 +276,7 @@ impl Switch {
         match name {
             MEMBER if found.members.contains_key(&id) => Ok(()),
             MEMBER => Err(self.no_such(profile as usize, "member", id)),
-            GROUP if found.groups.contains_key(&id) => Ok(()),
+            GROUP if found.groups().contains_key(&id) => Ok(()),
             GROUP => Err(self.no_such(profile as usize, "group", id)),
             _ => Err(ControlError::Value {
                 object: format!("table '{}'", table.name),

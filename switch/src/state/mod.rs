@@ -11,7 +11,7 @@ mod value_set;
 
 pub use counter::Count;
 pub use meter::{Colour, MeterConfig};
-pub(crate) use profile::Member;
+pub(crate) use profile::{Choice, Member, Profile};
 pub(crate) use register::offsets;
 pub use replication::{CloneSession, Replica};
 pub(crate) use store::State;

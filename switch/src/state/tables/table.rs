@@ -186,6 +186,11 @@ impl Table {
         Some((self.default?, self.action_entries.parameters(MISS)))
     }
 
+    /// The number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.entry_index.len()
+    }
+
     pub(crate) fn position(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
         self.entry_index.find(matches, priority)
     }
@@ -244,12 +249,7 @@ impl Table {
         self.matches_changed();
     }
 
-    /// Every entry, in number order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, Entry)> {
-        self.entries_from(0)
-    }
-
-    /// The entries from a number on.
+    /// The entries from a number on, in number order.
     pub(crate) fn entries_from(&self, first: u32) -> impl Iterator<Item = (u32, Entry)> {
         (first..self.action_entries.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
     }
