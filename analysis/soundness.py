@@ -14,6 +14,8 @@ from typing import Any
 
 RECORD = "run.json"
 CHUNK_BYTES = 1 << 20
+OLDER = "0.1."
+"""Versions whose records have no digests."""
 
 
 def digests(directory: Path, record: Mapping[str, Any]) -> dict[str, str]:
@@ -38,16 +40,23 @@ def record_digest(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
+def is_older(record: Mapping[str, Any]) -> bool:
+    """Whether a version that wrote no digests wrote the run."""
+    versions = record.get("versions")
+    version = str(versions.get("narrows")) if isinstance(versions, dict) else ""
+    return version.startswith(OLDER)
+
+
 def problems(
     directory: Path, record: Mapping[str, Any], *, only_present: bool = False
 ) -> list[str]:
     """The faults of a run directory's files; with `only_present`, a file may be missing.
 
-    Empty if they are as written, or if the record has no digests.
+    Empty if they are as written, or if a version without digests wrote them.
     """
     files = record.get("files")
     if files is None:
-        return []
+        return [] if is_older(record) else [f"{RECORD}: no files; it was changed or damaged"]
     if not isinstance(files, dict):
         return [f"{RECORD}: files is a {type(files).__name__}, expected an object"]
     found = []

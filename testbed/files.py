@@ -73,6 +73,20 @@ def write_json(path: Path, content: Mapping[str, object]) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def replace_json(path: Path, content: Mapping[str, object]) -> None:
+    """Like `write_json`; a power cut leaves the file as before or as after."""
+    partial = path.with_name(f".{path.name}.partial")
+    write_json(partial, content)
+    replace(partial, path)
+
+
+def replace(partial: Path, path: Path) -> None:
+    """Moves a complete file to its place and has the disk keep it there."""
+    sync(partial)
+    partial.rename(path)
+    sync(path.parent)
+
+
 def write_summary(out: Path, summary: Summary) -> None:
     """Writes a run's `summary.json`, as the engine does."""
     text = json.dumps(summary, indent=2, ensure_ascii=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from narrows.schema.run import POINTS
 from narrows.testbed import catalogue
-from narrows.testbed.files import make_directory, write_json
+from narrows.testbed.files import make_directory, replace_json, sync
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs import local
 from narrows.testbed.runs.jobs import Job, Outcome, make_jobs
@@ -52,7 +52,9 @@ class Results:
         from narrows.analysis.load import load
 
         if self.good:
-            flow_rows.write(load(self.directory), self.directory)
+            for path in flow_rows.write(load(self.directory), self.directory):
+                sync(path)
+            sync(self.directory)
 
 
 @dataclass(frozen=True)
@@ -135,16 +137,13 @@ def write_points(results: Path, names: Sequence[str]) -> None:
     Raises `InputError` where the directory cannot be written.
     """
     make_directory(results)
-    partial = results / f".{POINTS}.partial"
-    write_json(partial, {"schema": 1, "points": list(names)})
-    partial.rename(results / POINTS)
+    replace_json(results / POINTS, {"schema": 1, "points": list(names)})
 
 
 def write_host(results: Path, outcomes: Sequence[Outcome]) -> None:
     """Writes `host.json`: the machine, and the wall time of each run."""
-    partial = results / ".host.json.partial"
-    write_json(
-        partial,
+    replace_json(
+        results / "host.json",
         {
             "schema": 1,
             "platform": platform.platform(),
@@ -154,4 +153,3 @@ def write_host(results: Path, outcomes: Sequence[Outcome]) -> None:
             "wall_s": {o.job.name: round(o.wall_s, 3) for o in outcomes if o.state == "done"},
         },
     )
-    partial.rename(results / "host.json")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from narrows.testbed import engine
+from narrows.testbed.files import sync_directory
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.schema import Instrument as Limits
 
@@ -101,6 +102,7 @@ class Ledger:
             summary["instrument"] = instrument
         text = json.dumps(summary, indent=2, ensure_ascii=False)
         (self.directory / SUMMARY).write_text(text + "\n", encoding="utf-8")
+        sync_directory(self.directory)
         return summary
 
     def _watch(self) -> None:

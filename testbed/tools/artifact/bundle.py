@@ -14,6 +14,7 @@ from typing import Any
 
 from narrows.analysis.load import Run, load
 from narrows.testbed import engine
+from narrows.testbed.files import replace
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.plan import PROGRAM as SHIPPED_PROGRAM
 from narrows.testbed.tools.artifact.manifest import (
@@ -52,7 +53,7 @@ def make(results: Path, out: Path | None, directory: Path, *, tables: bool) -> P
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_bytes(archive(name, files))
-        partial.rename(path)
+        replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
     return path
