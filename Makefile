@@ -65,8 +65,8 @@ fuzz: setup ## fuzz programs, packets, connections, files and messages for about
 	$(VENV_PYTHON) -m tests.fuzz.campaign --seconds 120
 	NARROWS_FUZZ_SCALE=50 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
 
-soak: setup ## a switch under changing controllers and bad traffic for an hour; memory must not grow
-	@$(VENV_PYTHON) -m tests.soak
+soak: setup ## a live switch for an hour under changing controllers, flaps and bad traffic; writes docs/reports/soak.md (needs root)
+	@$(VENV_PYTHON) -m tests.soak --report docs/reports/soak.md
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
 	@$(VENV_PYTHON) -m tests.validation
