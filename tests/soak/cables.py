@@ -5,6 +5,7 @@ A cable has a near end, which the switch opens, and a far end, where this proces
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import socket
 import struct
@@ -37,10 +38,10 @@ class Cable:
     port: int
     near: str
     far: str
-    accepted: int = 0
-    """Frames that the kernel took from `send`."""
+    handed: int = 0
+    """Frames that reached the far end's device, which sends or drops them."""
     refused: int = 0
-    """Frames that the kernel refused, since the link was down."""
+    """Frames that the kernel refused before, since the far end was down."""
     flaps: int = 0
     _socket: socket.socket = field(init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -55,10 +56,13 @@ class Cable:
         with self._lock:
             try:
                 self._socket.send(frame)
-            except OSError:
-                self.refused += 1
+            except OSError as error:
+                # With another error the device has dropped it.
+                is_refused = error.errno == errno.ENETDOWN
             else:
-                self.accepted += 1
+                is_refused = False
+            self.refused += is_refused
+            self.handed += not is_refused
 
     def set_link(self, interface: str, *, is_up: bool) -> None:
         """Sets an end up or down. No frame is sent meanwhile."""

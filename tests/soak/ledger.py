@@ -87,8 +87,9 @@ def equations(
     for port, cable in cables.items():
         wire, far, near = ended.wires[port], counts(cable.far), counts(cable.near)
         arrived = wire["received"] + wire.get("missed", 0) + wire.get("without memory", 0)
-        yield Line(f"port {port}: frames that the kernel took; frames at the near end",
-                   cable.accepted, near.received)  # fmt: skip
+        yield Line(f"port {port}: frames sent into the cable; frames at the near end, and dropped "
+                   "since that was down",
+                   cable.handed, near.received + far.send_dropped)  # fmt: skip
         yield Line(f"port {port}: frames at the near end; frames received, and missed",
                    near.received, arrived)  # fmt: skip
         yield Line(f"port {port}: frames received; frames in the switch's count",

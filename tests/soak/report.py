@@ -79,7 +79,7 @@ def events(soak: Soak) -> Iterator[str]:
         ("programs pushed", made.pushes),
         ("probes sent again after a drop", made.probes_again),
         ("times that a link went down and up", sum(cable.flaps for cable in cables)),
-        ("frames sent", sum(cable.accepted for cable in cables)),
+        ("frames sent", sum(cable.handed for cable in cables)),
         ("frames refused by the kernel, with a link down", sum(cable.refused for cable in cables)),
     ):
         yield f"| {what} | {count:,} |"
