@@ -57,9 +57,9 @@ module decisions_top (
 );
     // Room for 1,048,576 packets; testbed/targets/rtl/run.py has the same number.
     localparam int DEPTH_LOG2 = 20;
-    // A transmission time in one cycle, and a rate's in four: a model has no path to be short.
-    localparam int SEND_STEPS = narrows_pkg::COUNTED_W;
-    localparam int SETUP_STEPS = 16;
+    // A transmission time in one cycle, and a product of a rate in four: a model has no path to be
+    // short.
+    localparam int STEPS = narrows_pkg::COUNTED_W;
 
     narrows_settings_t settings;
     narrows_row_t      row;
@@ -87,9 +87,7 @@ module decisions_top (
     assign row_sojourn = row.sojourn;
 
     /* verilator lint_off PINCONNECTEMPTY */
-    port_decisions #(
-        .DEPTH_LOG2(DEPTH_LOG2), .SEND_STEPS(SEND_STEPS), .SETUP_STEPS(SETUP_STEPS)
-    ) port (
+    port_decisions #(.DEPTH_LOG2(DEPTH_LOG2), .STEPS(STEPS)) port (
         .clk, .rst, .horizon,
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes, .arrival_ecn_capable,
         .arrival_is_stored(1'b1), .arrival_tag(1'b0), .admitted,

@@ -14,8 +14,8 @@ module bottleneck_port #(
     parameter int PERIOD_PS = 8000,
     parameter int MIN_BYTES = 60,
     parameter int MAX_BYTES = 1518,
-    parameter int SEND_STEPS = 1,
-    parameter int SETUP_STEPS = 1
+    parameter int QUIET_PS = 1_200_000,
+    parameter int STEPS = 1
 ) (
     input  logic                           clk,
     input  logic                           rst,
@@ -23,13 +23,15 @@ module bottleneck_port #(
     // The time two cycles later.
     input  logic [narrows_pkg::TIME_W-1:0] ahead,
 
-    // Frames without check sequence. `in_error` counts with the last word.
+    // Frames without check sequence. With the last word: whether the frame is wrong, and whether
+    // somebody else takes it.
     input  logic                           in_valid,
     output logic                           in_ready,
     input  logic [DATA_WIDTH-1:0]          in_data,
     input  logic [DATA_WIDTH/8-1:0]        in_keep,
     input  logic                           in_last,
     input  logic                           in_error,
+    input  logic                           in_taken,
 
     output logic                           out_valid,
     input  logic                           out_ready,
@@ -52,6 +54,8 @@ module bottleneck_port #(
     output logic                           count_done,
     output logic [47:0]                    count,
 
+    // No frame leaves within QUIET_PS, as far as those show that have been decided.
+    output logic                           is_quiet,
     // Each is high for one cycle: a discarded frame, a row that was lost, a frame that left and how
     // late.
     output logic                           is_errored,
@@ -96,7 +100,7 @@ module bottleneck_port #(
     frame_writer #(
         .LANES(LANES), .MIN_BYTES(MIN_BYTES), .MAX_BYTES(MAX_BYTES)
     ) writer (
-        .clk, .rst, .now, .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error,
+        .clk, .rst, .now, .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error, .in_taken,
         .at_start, .advance, .commit, .discard, .has_room, .promise,
         .offer_valid(), .offer_ready(!offers_full), .offer_at, .offer_bytes, .offer_is_stored,
         .offer_ecn_capable, .offer_marked_checksum, .is_errored, .is_runt, .is_giant
@@ -130,7 +134,7 @@ module bottleneck_port #(
 
     /* verilator lint_off PINCONNECTEMPTY */
     port_decisions #(
-        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .SEND_STEPS(SEND_STEPS), .SETUP_STEPS(SETUP_STEPS)
+        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .STEPS(STEPS)
     ) decisions (
         .clk, .rst, .horizon(promise),
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes(arrival_bytes),
@@ -167,12 +171,13 @@ module bottleneck_port #(
         .valid(leaving_valid), .leave_at,
         .leaving({leaving_is_marked, leaving_bytes, leaving_tag}), .pop
     );
-    frame_reader #(.LANES(LANES), .ADDRESS_W(ADDRESS_W)) reader (
+    frame_reader #(.LANES(LANES), .ADDRESS_W(ADDRESS_W), .QUIET_PS(QUIET_PS)) reader (
         .clk, .rst, .now, .ahead, .frame_valid(leaving_valid), .frame_leave_at(leave_at),
         .frame_start(leaving_tag[ADDRESS_W-1:0]), .frame_bytes(leaving_bytes),
         .frame_is_marked(leaving_is_marked),
         .frame_marked_checksum(leaving_tag[TAG_W-1:ADDRESS_W]), .pop,
         .read_at, .read_data, .freed, .freed_to,
-        .out_valid, .out_ready, .out_data, .out_keep, .out_last, .left, .left_late_by
+        .out_valid, .out_ready, .out_data, .out_keep, .out_last, .is_quiet, .left,
+        .left_late_by
     );
 endmodule

@@ -4,7 +4,9 @@
 // leaves: the ECN field and the header's checksum.
 module frame_reader #(
     parameter int LANES = 1,
-    parameter int ADDRESS_W = 15
+    parameter int ADDRESS_W = 15,
+    // How far `is_quiet` looks ahead.
+    parameter int QUIET_PS = 1_200_000
 ) (
     input  logic                            clk,
     input  logic                            rst,
@@ -31,6 +33,8 @@ module frame_reader #(
     output logic [LANES-1:0]                out_keep,
     output logic                            out_last,
 
+    // No frame is leaving, nor will one that is here within QUIET_PS.
+    output logic                            is_quiet,
     // High for one cycle per frame: how long after its instant its first word was offered.
     output logic                            left,
     output logic [narrows_pkg::TIME_W-1:0]  left_late_by
@@ -41,11 +45,11 @@ module frame_reader #(
     localparam logic [1:0] IDLE = 2'd0, FETCH = 2'd1, WAIT = 2'd2, SEND = 2'd3;
 
     logic [1:0]           state;
-    logic [TIME_W-1:0]    leave_at;
+    logic [TIME_W-1:0]    leave_at, quiet_end;
     logic [ADDRESS_W-1:0] at;
     logic [FRAME_W-1:0]   bytes_left;
     logic [4:0]           index;
-    logic                 is_due, is_marked, takes, is_last, is_first;
+    logic                 is_due, is_far, is_marked, takes, is_last, is_first;
     logic [15:0]          checksum;
     logic [8*LANES-1:0]   word;
 
@@ -67,6 +71,9 @@ module frame_reader #(
 
     always_ff @(posedge clk) begin
         is_due <= ahead >= leave_at;
+        quiet_end <= ahead + TIME_W'(QUIET_PS);
+        is_far <= leave_at > quiet_end;
+        is_quiet <= !out_valid && (state == IDLE ? !frame_valid : state == WAIT && is_far);
         is_first <= takes && state == WAIT && !rst;
         left <= is_first && !rst;
         left_late_by <= now - leave_at;

@@ -1,7 +1,8 @@
 // Stores frames as they come, and offers each whole one to the queue.
 //
 // A frame arrives with its last word. Frames with the error flag, runts and giants are discarded
-// and counted. A frame for which the memory has no room is offered without being stored, so that
+// and counted. So are frames that somebody else takes (`in_taken`, with the last word), but not
+// counted. A frame for which the memory has no room is offered without being stored, so that
 // the queue counts it.
 module frame_writer #(
     parameter int LANES = 1,
@@ -19,6 +20,7 @@ module frame_writer #(
     input  logic [LANES-1:0]                in_keep,
     input  logic                            in_last,
     input  logic                            in_error,
+    input  logic                            in_taken,
 
     // The ring and the memory.
     output logic                            at_start,
@@ -45,7 +47,7 @@ module frame_writer #(
     localparam int FRAME_W = narrows_pkg::FRAME_W;
     localparam logic [1:0] WRITE = 2'd0, COUNT = 2'd1, JUDGE = 2'd2, OFFER = 2'd3;
     logic [1:0]         state;
-    logic               beat, has_error, has_overflow, is_within;
+    logic               beat, has_error, is_taken, is_refused, has_overflow, is_within;
     logic [5:0]         index;
     logic [LANES-1:0]   last_keep;
     logic [FRAME_W-1:0] last_bytes;
@@ -60,7 +62,8 @@ module frame_writer #(
     assign is_errored = state == JUDGE && has_error;
     assign is_runt = state == JUDGE && !has_error && offer_bytes < FRAME_W'(MIN_BYTES);
     assign is_giant = state == JUDGE && !has_error && !is_within;
-    assign discard = is_errored || is_runt || is_giant || (state == JUDGE && has_overflow);
+    assign is_refused = is_errored || is_runt || is_giant || (state == JUDGE && is_taken);
+    assign discard = is_refused || (state == JUDGE && has_overflow);
     assign offer_valid = state == OFFER;
     assign offer_is_stored = !has_overflow;
     assign commit = offer_valid && offer_ready;
@@ -94,15 +97,16 @@ module frame_writer #(
                         offer_at <= now;
                         last_keep <= in_keep;
                         has_error <= in_error;
+                        is_taken <= in_taken;
                     end
                 COUNT: begin
                     offer_bytes <= offer_bytes + last_bytes;
                     state <= JUDGE;
                 end
-                JUDGE: state <= is_errored || is_runt || is_giant ? WRITE : OFFER;
+                JUDGE: state <= is_refused ? WRITE : OFFER;
                 default: if (offer_ready) state <= WRITE;
             endcase
-            if (is_errored || is_runt || is_giant || commit) begin
+            if (is_refused || commit) begin
                 index <= '0;
                 offer_bytes <= '0;
                 has_overflow <= 1'b0;

@@ -4,18 +4,22 @@
 // time, the carry at a new rate and the bytes of a time limit are all of this form. It doubles and
 // adds, a bit of n at a time from the highest. So it needs adders only, no multiplier and no
 // divider. STEPS bits are done in a cycle; more steps make fewer cycles and a longer path.
+// `n` is the upper `n_bits` bits of its port, so a short factor takes fewer cycles.
 //
 // part_in <= unit and carry < unit; then part < unit after each step, and two subtractions suffice.
 module fraction_multiplier #(
     parameter int N_W = 17,
     parameter int WHOLE_W = 64,
     parameter int UNIT_W = 40,
-    parameter int STEPS = 1
+    parameter int STEPS = 1,
+    localparam int COUNT_W = $clog2(N_W + 1)
 ) (
     input  logic               clk,
     input  logic               rst,
     input  logic               start,
+    // Steady from `start` to `done`, as are the others.
     input  logic [N_W-1:0]     n,
+    input  logic [COUNT_W-1:0] n_bits,
     input  logic [WHOLE_W-1:0] whole_in,
     input  logic [UNIT_W-1:0]  part_in,
     input  logic [UNIT_W-1:0]  unit,
@@ -27,7 +31,6 @@ module fraction_multiplier #(
 );
     // A sum of two doubled parts is below three units; one bit more for the sign of a difference.
     localparam int SUM_W = UNIT_W + 3;
-    localparam int COUNT_W = $clog2(N_W + 1);
 
     // What happens in this cycle; one of them is high at most.
     logic               prepares, picks, steps, carries, chooses;
@@ -104,9 +107,9 @@ module fraction_multiplier #(
     end
 
     // The carry at the end, with and without a unit less: both sums, then the choice.
-    logic [SUM_W-1:0] carry_less, carried;
+    logic [SUM_W-1:0] carry_less;
     /* verilator lint_off UNUSEDSIGNAL */ // A chosen part is below its unit.
-    logic [SUM_W-1:0] carried_less;
+    logic [SUM_W-1:0] carried, carried_less;
     /* verilator lint_on UNUSEDSIGNAL */
 
     assign is_last = left <= COUNT_W'(STEPS);
@@ -124,7 +127,7 @@ module fraction_multiplier #(
         carried <= {3'b000, part} + {3'b000, carry};
         carried_less <= {3'b000, part} + carry_less;
         if (prepares) begin
-            left <= COUNT_W'(N_W);
+            left <= n_bits;
             whole <= '0;
             part <= '0;
             add_0 <= wide_part_in;

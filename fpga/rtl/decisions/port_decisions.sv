@@ -13,9 +13,8 @@ module port_decisions #(
     parameter int DEPTH_LOG2 = 10,
     // Bits of a caller's tag that travels with a packet, such as its place in a buffer.
     parameter int TAG_W = 1,
-    // Steps per cycle of the transmission time, and of what follows from a new rate.
-    parameter int SEND_STEPS = 1,
-    parameter int SETUP_STEPS = 1
+    // Steps of the multiplier per cycle.
+    parameter int STEPS = 1
 ) (
     input  logic                              clk,
     input  logic                              rst,
@@ -116,11 +115,19 @@ module port_decisions #(
     logic [RATE_W-1:0]    carry, new_carry;
     logic [FRAME_W-1:0]   basis_frame;
     logic [COUNTED_W-1:0] basis_counted;
+    logic                 time_start, time_done, is_setup, setup_start, setup_ready;
+    logic [TIME_W-1:0]    setup_n, whole;
+    logic [narrows_pkg::BYTE_PS_W-1:0] setup_part_in, setup_unit, part;
 
-    serializer #(.STEPS(SEND_STEPS)) line (
-        .clk, .rst, .rate(active.rate), .byte_ps, .byte_part, .send, .at(dequeued_at),
-        .counted(sent_counted), .set_carry, .new_carry,
+    serializer line (
+        .clk, .rst, .send, .at(dequeued_at), .set_carry, .new_carry,
+        .start(time_start), .done(time_done), .duration(whole), .rest(part[RATE_W-1:0]),
         .sent(line_sent), .start_at(sent_start), .free_at, .carry
+    );
+    shared_multiplier #(.STEPS(STEPS)) multiplier (
+        .clk, .rst, .time_start, .counted(sent_counted), .byte_ps, .byte_part, .rate(active.rate),
+        .carry, .time_done, .is_setup, .setup_start, .n(setup_n), .part_in(setup_part_in),
+        .unit(setup_unit), .setup_done(setup_ready), .whole, .part
     );
     assign sent_end = free_at;
     assign sent = state == SENDING && line_sent;
@@ -181,12 +188,14 @@ module port_decisions #(
     logic [RATE_W-1:0] setup_byte_part;
     logic [TIME_W-1:0] setup_limit_bytes;
 
-    rate_setup #(.STEPS(SETUP_STEPS)) setup (
+    rate_setup setup (
         .clk, .rst, .start(state == SET_UP), .rate(settings.rate), .old_rate(active.rate),
         .old_carry(carry), .limit_ps(settings.limit), .done(setup_done),
         .byte_ps(setup_byte_ps), .byte_part(setup_byte_part), .limit_bytes(setup_limit_bytes),
-        .carry(new_carry)
+        .carry(new_carry), .go(setup_start), .n(setup_n), .part_in(setup_part_in),
+        .unit(setup_unit), .ready(setup_ready), .whole, .part
     );
+    always_ff @(posedge clk) is_setup <= state == SET_UP || state == SETTING_UP;
     assign settings_ready = state == SETTING_UP && setup_done;
     assign set_carry = settings_ready;
 

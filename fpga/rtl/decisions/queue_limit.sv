@@ -18,10 +18,11 @@ module queue_limit (
     logic [TIME_W-1:0] most_bytes;
     logic              packets_fit, bytes_fit;
 
-    assign most_bytes = kind == narrows_pkg::LIMIT_TIME ? limit_time_bytes : limit;
     assign admits = is_idle || (kind == narrows_pkg::LIMIT_PACKETS ? packets_fit : bytes_fit);
 
     always_ff @(posedge clk) begin
+        // Settings are in force for several cycles before the first arrival under them.
+        most_bytes <= kind == narrows_pkg::LIMIT_TIME ? limit_time_bytes : limit;
         packets_fit <= {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets} < limit;
         bytes_fit <= {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after} <= most_bytes;
     end

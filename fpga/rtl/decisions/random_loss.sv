@@ -24,9 +24,11 @@ module random_loss (
     logic [63:0] result;
     /* verilator lint_on UNUSEDSIGNAL */
     logic [63:0] mixed2, mixed3;
+    logic        is_lossy;
 
     // A cycle for each carry chain.
     always_ff @(posedge clk) begin
+        is_lossy <= threshold != 0;
         sum <= s0 + s3;
         result <= {sum[40:0], sum[63:41]} + s0;
         lost <= {1'b0, result[63-:KEPT]} < threshold;
@@ -39,7 +41,7 @@ module random_loss (
             {s3, s2, s1, s0} <= 256'd1;
         end else if (set_state) begin
             {s3, s2, s1, s0} <= new_state;
-        end else if (draw && threshold != 0) begin
+        end else if (draw && is_lossy) begin
             s1 <= s1 ^ mixed2;
             s0 <= s0 ^ mixed3;
             s2 <= mixed2 ^ {s1[46:0], 17'd0};

@@ -1,12 +1,10 @@
 // What follows from a rate: a byte's time, the bytes of a time limit, and the carry at a new rate.
 //
-// Three products of one fraction multiplier, one after the other:
+// Three products of the multiplier of `shared_multiplier`, one after the other:
 //   8e12 * 1/rate           = byte_ps + byte_part/rate
 //   limit_ps * rate/8e12    = the bytes that the rate sends within the limit, rounded down
 //   new rate * carry/rate   = the carry in units of the new rate, rounded down
-module rate_setup #(
-    parameter int STEPS = 1
-) (
+module rate_setup (
     input  logic                              clk,
     input  logic                              rst,
     // The inputs must be steady from `start` to `done`.
@@ -19,7 +17,18 @@ module rate_setup #(
     output logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps,
     output logic [narrows_pkg::RATE_W-1:0]    byte_part,
     output logic [narrows_pkg::TIME_W-1:0]    limit_bytes,
-    output logic [narrows_pkg::RATE_W-1:0]    carry
+    output logic [narrows_pkg::RATE_W-1:0]    carry,
+
+    // Asks for n * part_in/unit; `ready` is high when it comes, as whole + part/unit.
+    output logic                              go,
+    output logic [narrows_pkg::TIME_W-1:0]    n,
+    output logic [narrows_pkg::BYTE_PS_W-1:0] part_in,
+    output logic [narrows_pkg::BYTE_PS_W-1:0] unit,
+    input  logic                              ready,
+    input  logic [narrows_pkg::TIME_W-1:0]    whole,
+    /* verilator lint_off UNUSEDSIGNAL */ // A part is below its unit, the rate.
+    input  logic [narrows_pkg::BYTE_PS_W-1:0] part
+    /* verilator lint_on UNUSEDSIGNAL */
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int RATE_W = narrows_pkg::RATE_W;
@@ -27,13 +36,7 @@ module rate_setup #(
     localparam int PAD = UNIT_W - RATE_W;
 
     localparam logic [1:0] IDLE = 2'd0, BYTE = 2'd1, LIMIT = 2'd2, CARRY = 2'd3;
-    logic [1:0]        stage;
-    logic              go, ready;
-    logic [TIME_W-1:0] n, whole;
-    logic [UNIT_W-1:0] part_in, unit;
-    /* verilator lint_off UNUSEDSIGNAL */ // A part is below its unit, the rate.
-    logic [UNIT_W-1:0] part;
-    /* verilator lint_on UNUSEDSIGNAL */
+    logic [1:0] stage;
 
     always_comb begin
         case (stage)
@@ -54,13 +57,6 @@ module rate_setup #(
             end
         endcase
     end
-
-    fraction_multiplier #(
-        .N_W(TIME_W), .WHOLE_W(TIME_W), .UNIT_W(UNIT_W), .STEPS(STEPS)
-    ) product (
-        .clk, .rst, .start(go), .n, .whole_in({TIME_W{1'b0}}), .part_in, .unit,
-        .carry({UNIT_W{1'b0}}), .done(ready), .whole, .part
-    );
 
     always_ff @(posedge clk) begin
         go <= 1'b0;

@@ -2,23 +2,24 @@
 //
 // n bytes take n * 8e12 / rate picoseconds. `byte_ps` and `byte_part` are that time for one byte:
 // byte_ps + byte_part/rate. A busy serializer carries the fraction of a picosecond to the next
-// packet, so its long-run rate has no error. An idle one restarts at the packet's time.
-module serializer #(
-    parameter int STEPS = 1
-) (
+// packet, so its long-run rate has no error. An idle one restarts at the packet's time. The
+// product is the multiplier's of `shared_multiplier`.
+module serializer (
     input  logic                              clk,
     input  logic                              rst,
-    input  logic [narrows_pkg::RATE_W-1:0]    rate,
-    input  logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps,
-    input  logic [narrows_pkg::RATE_W-1:0]    byte_part,
-    // Starts a transmission at `at`, or when the last one ends, whichever is later. `at` and
-    // `counted` must be steady from `send` to `sent`.
+    // Starts a transmission at `at`, or when the last one ends, whichever is later. `at` must be
+    // steady from `send` to `sent`, and so must the packet's length.
     input  logic                              send,
     input  logic [narrows_pkg::TIME_W-1:0]    at,
-    input  logic [narrows_pkg::COUNTED_W-1:0] counted,
     // Replaces the carry: the same fraction of a picosecond in units of a new rate.
     input  logic                              set_carry,
     input  logic [narrows_pkg::RATE_W-1:0]    new_carry,
+    // Asks for the transmission time of the packet: `done` is high when it comes, with the fraction
+    // of a picosecond that is left.
+    output logic                              start,
+    input  logic                              done,
+    input  logic [narrows_pkg::TIME_W-1:0]    duration,
+    input  logic [narrows_pkg::RATE_W-1:0]    rest,
     // High for one cycle once `start_at` and `free_at` are those of the packet.
     output logic                              sent,
     output logic [narrows_pkg::TIME_W-1:0]    start_at,
@@ -26,20 +27,9 @@ module serializer #(
     output logic [narrows_pkg::RATE_W-1:0]    carry
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
-    localparam int RATE_W = narrows_pkg::RATE_W;
 
-    logic              chooses, start, done, is_summed, is_later;
-    logic [TIME_W-1:0] duration;
-    logic [RATE_W-1:0] rest;
-    logic [TIME_W:0]   end_at;
-
-    fraction_multiplier #(
-        .N_W(narrows_pkg::COUNTED_W), .WHOLE_W(TIME_W), .UNIT_W(RATE_W), .STEPS(STEPS)
-    ) transmission_time (
-        .clk, .rst, .start,
-        .n(counted), .whole_in({{(TIME_W - narrows_pkg::BYTE_PS_W){1'b0}}, byte_ps}),
-        .part_in(byte_part), .unit(rate), .carry, .done, .whole(duration), .part(rest)
-    );
+    logic            chooses, is_summed, is_later;
+    logic [TIME_W:0] end_at;
 
     // A comparison or a sum is a cycle of its own.
     always_ff @(posedge clk) begin

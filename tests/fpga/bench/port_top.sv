@@ -50,9 +50,10 @@ module port_top #(
     ) port (
         .clk, .rst, .now, .ahead,
         .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error,
+        .in_taken(1'b0),
         .out_valid, .out_ready, .out_data, .out_keep, .out_last,
         .settings_valid, .settings_ready, .settings_at, .settings,
         .row_valid, .row_ready, .row, .count_read, .count_address, .count_done, .count,
-        .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
+        .is_quiet(), .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
     );
 endmodule
