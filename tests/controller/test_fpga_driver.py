@@ -1,0 +1,152 @@
+"""The driver of the hardware bottleneck, against a socket that answers by the guide's protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+import pytest
+
+from narrows.controller.drivers import fpga
+from narrows.controller.drivers.fpga import FpgaDriver
+from narrows.controller.errors import DriverError
+
+REQUEST = struct.Struct(">HBBIHBBQ")
+IDENTITY, LAYOUT = 0x00, 0x03
+RATE, LIMIT_KIND, LIMIT, ECN_ENABLE, ECN_TIME, LOSS, DELAY, COMMIT = (
+    0x100 + n for n in (0, 2, 3, 4, 7, 8, 14, 16)
+)
+
+
+class Registers(asyncio.DatagramProtocol):
+    """Registers that take any value. The first datagrams get no answer, or a refusal."""
+
+    def __init__(self) -> None:
+        self.values = {IDENTITY: int.from_bytes(b"NARROWS1", "big"), LAYOUT: 0x02_09_0F_09_0E}
+        self.written: list[tuple[int, int]] = []
+        self.lost = 0
+        self.refuse: dict[int, int] = {}
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        if self.lost:
+            self.lost -= 1
+            return
+        magic, version, operation, tag, address, _, _, value = REQUEST.unpack(data)
+        assert (magic, version) == (0x4E42, 1)
+        status = self.refuse.get(address, 0) if operation == 2 else 0
+        if operation == 2 and not status:
+            self.written.append((address, value))
+            # A commit is done at once.
+            self.values[address] = 0 if address & 0xFF == 0x10 else value
+        result = 0 if status else self.values.get(address, 0)
+        answer = REQUEST.pack(magic, version, operation | 0x80, tag, address, status, 0, result)
+        # An answer to another request, and noise, are nobody's.
+        self.transport.sendto(answer.replace(struct.pack(">I", tag), bytes(4)), addr)
+        self.transport.sendto(b"noise", addr)
+        self.transport.sendto(answer, addr)
+
+
+Work = Callable[[FpgaDriver, Registers], Awaitable[None]]
+
+
+def run(work: Work, lost: int = 0) -> Registers:
+    """Does some work with a driver, and returns what answered it."""
+    registers = Registers()
+    registers.lost = lost
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(
+            lambda: registers, local_addr=("127.0.0.1", 0)
+        )
+        port = transport.get_extra_info("sockname")[1]
+        try:
+            async with FpgaDriver("127.0.0.1", port) as driver:
+                await work(driver, registers)
+        finally:
+            transport.close()
+
+    asyncio.run(main())
+    return registers
+
+
+def test_settings_are_written_and_then_committed() -> None:
+    async def work(driver: FpgaDriver, _: Registers) -> None:
+        assert await driver.set_rate(2, 10**8) == 10**8
+        assert await driver.set_queue_limit(2, {"packets": 20}) == {"packets": 20}
+        await driver.set_delay(2, 5 * 10**9)
+        marks = {"name": "ecn-threshold", "parameters": {"time": 10**9, "ramp": 1.0}}
+        await driver.set_discipline(2, marks)  # type: ignore[arg-type]
+        await driver.set_loss(2, 0.5, ())
+
+    assert [at for at in run(work).written if at[0] != 0x10D] == [
+        (RATE, 10**8), (COMMIT, 0), (LIMIT_KIND, 0), (LIMIT, 20), (COMMIT, 0),
+        (DELAY, 5 * 10**9), (COMMIT, 0), (ECN_ENABLE, 4), (ECN_TIME, 10**9), (COMMIT, 0),
+        (LOSS, 2**52), (COMMIT, 0),
+    ]  # fmt: skip
+
+
+def test_counters_make_a_queue_state() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        # Enqueued, dequeued, and dropped for two reasons: packets, then bytes.
+        registers.values |= {0x180: 9, 0x184: 7, 0x188: 2, 0x18A: 1, 0x190: 900, 0x194: 700}
+        state = await driver.queue_state(2)
+        assert (state.waiting_packets, state.waiting_bytes) == (2, 200)
+        assert (state.transmitted, state.transmitted_bytes, state.dropped) == (7, 700, 3)
+
+    run(work)
+
+
+def test_a_lost_datagram_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fpga, "ANSWER_S", 0.05)
+
+    async def work(driver: FpgaDriver, _: Registers) -> None:
+        assert await driver.set_rate(1, 5) == 5
+
+    run(work, lost=3)
+
+
+def test_a_silent_board_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fpga, "ANSWER_S", 0.01)
+    with pytest.raises(DriverError, match=r"the board at 127\.0\.0\.1 does not answer"):
+        run(lambda driver, registers: asyncio.sleep(0), lost=1000)
+
+
+def test_a_refusal_says_what_and_why() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        registers.refuse[RATE] = 4
+        await driver.set_rate(2, 10**12)
+
+    with pytest.raises(DriverError, match=r"refused the write of register 0x0100 .* range"):
+        run(work)
+
+
+@pytest.mark.parametrize(
+    ("limit", "what"),
+    [({"packets": 513}, "room for 512 packets"), ({"bytes": 32769}, "room for 32768 bytes")],
+)
+def test_a_limit_beyond_the_memory_is_refused(limit: dict[str, int], what: str) -> None:
+    async def work(driver: FpgaDriver, _: Registers) -> None:
+        await driver.set_queue_limit(2, limit)  # type: ignore[arg-type]
+
+    with pytest.raises(DriverError, match=what):
+        run(work)
+
+
+def test_what_the_board_lacks_is_refused() -> None:
+    async def work(driver: FpgaDriver, _: Registers) -> None:
+        with pytest.raises(DriverError, match="discipline codel"):
+            await driver.set_discipline(2, "codel")
+        with pytest.raises(DriverError, match="marks in a step"):
+            await driver.set_discipline(
+                2, {"name": "ecn-threshold", "parameters": {"packets": 5, "ramp": 2.0}}
+            )
+        with pytest.raises(DriverError, match="ports 1, 2"):
+            await driver.set_rate(3, 1)
+
+    assert run(work).written == []
