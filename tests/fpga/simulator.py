@@ -14,6 +14,17 @@ from tests.support.world import ROOT
 BENCH = ROOT / "tests/fpga/bench"
 
 
+PORT = ("decisions", "datapath")
+"""The folders of the RTL that a port needs."""
+
+
+def board_sources(board: str) -> list[Path]:
+    """A board's RTL, with models of its vendor's cells."""
+    boards = ROOT / "fpga/boards"
+    vendors = [*sorted((boards / "ecp5").glob("*.sv")), BENCH / "ecp5_cells.sv"]
+    return [*rtl_sources(*PORT, "mac", "management", "board"), *vendors, boards / board / "top.sv"]
+
+
 def missing() -> list[str]:
     """What this machine lacks, each with its remedy."""
     lacking = (
@@ -21,17 +32,28 @@ def missing() -> list[str]:
         if shutil.which("iverilog")
         else ["iverilog is not installed: apt-get install -y iverilog"]
     )
-    if not importlib.util.find_spec("cocotb"):
-        lacking.append("cocotb is not installed: make fpga-test")
+    lacking += [
+        f"{package} is not installed: make fpga-test"
+        for package in ("cocotb", "cocotbext")
+        if not importlib.util.find_spec(package)
+    ]
     return lacking
 
 
-def run(top: str, cases: str, directory: Path, parameters: dict[str, int]) -> None:
-    """Runs every test of a module in `bench/`; fails with the names of those that failed."""
+def run(
+    top: str,
+    cases: str,
+    directory: Path,
+    parameters: dict[str, int],
+    rtl: list[Path] | None = None,
+) -> None:
+    """Runs every test of a module in `bench/`; fails with the names of those that failed. `rtl` is
+    that of a port by default.
+    """
     from cocotb_tools.runner import get_runner
 
     runner = get_runner("icarus")
-    sources = [*rtl_sources("decisions", "datapath"), BENCH / f"{top}.sv"]
+    sources = [*(rtl or rtl_sources(*PORT)), BENCH / f"{top}.sv"]
     runner.build(
         sources=sources, hdl_toplevel=top, build_dir=directory, parameters=parameters,
         build_args=["-g2012"], timescale=("1ns", "1ps"), log_file=directory / "build.log",

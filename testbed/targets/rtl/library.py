@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from narrows.testbed.paths import ROOT
@@ -40,21 +41,28 @@ def missing() -> list[str]:
 
 def rtl_sources(*folders: str) -> list[Path]:
     """The sources of folders of the RTL (the decisions), those that others need first."""
-    shared = [RTL / "narrows_pkg.sv", RTL / "narrows_types.sv"]
+    shared = [RTL / f"{name}.sv" for name in ("narrows_pkg", "narrows_types", "narrows_board_pkg")]
     parts = [sorted((RTL / folder).glob("*.sv")) for folder in folders or ("decisions",)]
     return [*shared, *(source for part in parts for source in part)]
 
 
 def library() -> Path:
     """The path of the library; builds it if it is not in the cache. Raises `BuildError`."""
+    return cached("bottleneck", ".so", [*rtl_sources(), *sorted(MODEL.iterdir())], build)
+
+
+def cached(name: str, suffix: str, sources: list[Path], make: Callable[[Path], Path]) -> Path:
+    """What `make` builds of these sources, from the cache if they and Verilator are the same.
+    Raises `BuildError`.
+    """
     if lacking := missing():
         raise BuildError("; ".join(lacking))
     version = run(["verilator", "--version"], RTL)
     digest = hashlib.sha256(version.encode())
-    for source in [*rtl_sources(), *sorted(MODEL.iterdir())]:
+    for source in sources:
         digest.update(source.name.encode() + source.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "narrows"
-    built = cache / f"bottleneck-{digest.hexdigest()[:16]}.so"
+    built = cache / f"{name}-{digest.hexdigest()[:16]}{suffix}"
     if built.is_file():
         return built
     cache.mkdir(parents=True, exist_ok=True)
@@ -64,23 +72,34 @@ def library() -> Path:
         if not built.is_file():
             with tempfile.TemporaryDirectory(dir=cache) as directory:
                 # Renamed when complete: a build may be stopped.
-                build(Path(directory)).replace(built)
+                make(Path(directory)).replace(built)
     return built
 
 
 def build(directory: Path) -> Path:
     """Builds the library in a directory. Raises `BuildError` with what the tool said."""
-    sources = [*map(str, rtl_sources()), str(MODEL / f"{TOP}.sv")]
+    verilate(TOP, [*rtl_sources(), MODEL / f"{TOP}.sv"], directory)
+    options = ["-fPIC", "-shared", f"-I{MODEL}"]
+    return compile_model([MODEL / "core.cpp"], options, directory / "core.so")
+
+
+def verilate(top: str, sources: list[Path], directory: Path, *options: str) -> None:
+    """Makes a C++ class of a module."""
     fast = ["-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert"]
-    verilate = ["verilator", "--cc", "-Wno-fatal", "--top-module", TOP, *fast, "--Mdir", "."]
-    run([*verilate, *sources], directory)
+    command = ["verilator", "--cc", "-Wno-fatal", "--top-module", top, *fast, *options]
+    run([*command, "--Mdir", ".", *map(str, sources)], directory)
+
+
+def compile_model(units: list[Path], options: list[str], built: Path) -> Path:
+    """Compiles the class in a directory with units that use it."""
+    directory = built.parent
     runtime = Path(run(["verilator", "--getenv", "VERILATOR_ROOT"], directory).strip()) / "include"
-    includes = [f"-I{path}" for path in (".", MODEL, runtime, runtime / "vltstd")]
+    includes = [f"-I{path}" for path in (".", runtime, runtime / "vltstd")]
     classes = sorted(path.name for path in directory.glob("*.cpp"))
-    units = [*classes, str(MODEL / "core.cpp"), *(str(runtime / name) for name in RUNTIME)]
-    options = ["-std=c++17", "-O2", "-fPIC", "-shared", *includes]
-    run(["g++", *options, *units, "-o", "core.so", "-lpthread"], directory)
-    return directory / "core.so"
+    all_units = [*classes, *map(str, units), *(str(runtime / name) for name in RUNTIME)]
+    command = ["g++", "-std=c++17", "-O2", *options, *includes, *all_units]
+    run([*command, "-o", built.name, "-lpthread"], directory)
+    return built
 
 
 def run(command: list[str], directory: Path) -> str:

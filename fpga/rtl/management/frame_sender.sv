@@ -1,0 +1,138 @@
+// Sends the board's own frames: answers to requests, answers to ARP, and reports of the ledger.
+//
+// A frame is a vector of bytes, of which a multiplexer takes one per cycle. A report is a Telemetry
+// Report 2.0 (P4.org, 2020) with one individual report: RepType INT without baseline metadata, and
+// the row as metadata of domain 0x4E41 (traffic/scapy/report.py has the same layout).
+module frame_sender (
+    input  logic                                  clk,
+    input  logic                                  rst,
+    input  logic [narrows_board_pkg::MAC_W-1:0]   own_mac,
+    input  logic [narrows_board_pkg::IP_W-1:0]    own_ip,
+
+    // Starts a frame. The inputs stay as they are until `done`, which is high for one cycle.
+    input  logic                                  start,
+    input  logic [1:0]                            kind,
+    input  logic [narrows_board_pkg::MAC_W-1:0]   to_mac,
+    input  logic [narrows_board_pkg::IP_W-1:0]    to_ip,
+    input  logic [narrows_board_pkg::PORT_W-1:0]  to_port,
+    // Of an answer.
+    input  logic [7:0]                            operation,
+    input  logic [31:0]                           tag,
+    input  logic [15:0]                           address,
+    input  logic [7:0]                            status,
+    input  logic [narrows_board_pkg::VALUE_W-1:0] value,
+    // Of a report.
+    input  logic [21:0]                           sequence_number,
+    input  logic [7:0]                            direction,
+    input  narrows_row_t                          row,
+    output logic                                  done,
+
+    output logic                                  out_valid,
+    input  logic                                  out_ready,
+    output logic [7:0]                            out_data,
+    output logic                                  out_last
+);
+    // The lengths of frames, IP packets and UDP datagrams with their headers.
+    localparam int REPLY_BYTES = 62, REPORT_BYTES = 106, HEADERS = 42;
+    localparam logic [6:0] REPLY_LAST = 7'(REPLY_BYTES - 1), REPORT_LAST = 7'(REPORT_BYTES - 1);
+    localparam logic [15:0] ETHERTYPE_IP = 16'h0800, ETHERTYPE_ARP = 16'h0806;
+    localparam logic [15:0] IP_START = 16'h4500, DONT_FRAGMENT = 16'h4000, TTL_UDP = 16'h4011;
+    // Zeros after an answer to ARP, and after a frame that is shorter than a report.
+    localparam logic [8*(REPLY_BYTES-HEADERS)-1:0] REPLY_PAD = '0;
+    localparam logic [8*(REPORT_BYTES-REPLY_BYTES)-1:0] REPORT_PAD = '0;
+    // Report version 2, no hardware number; RepType INT, no packet, words; flags; metadata bits.
+    localparam logic [9:0] GROUP = 10'b0010_000000;
+    localparam logic [23:0] INDIVIDUAL = 24'h100D0B;
+    localparam logic [63:0] METADATA = 64'h0000_4E41_0400_0000;
+    localparam logic [7:0] FLAG_DROPPED = 8'h80, FLAG_CONGESTED = 8'h40;
+
+    localparam logic [1:0] IDLE = 2'd0, SUM = 2'd1, FOLD = 2'd2, SEND = 2'd3;
+    logic [1:0]  state;
+    logic [6:0]  index;
+    logic        is_report, is_last, takes;
+    logic [15:0] ip_length, udp_length, checksum;
+    logic [18:0] sum;
+    logic [16:0] folded;
+    logic [7:0]  flags;
+
+    logic [8*HEADERS-1:0]                  udp_headers;
+    logic [8*(REPORT_BYTES-HEADERS)-1:0]   report;
+    logic [8*(REPLY_BYTES-HEADERS)-1:0]    reply;
+    logic [8*(REPLY_BYTES-14)-1:0]         arp;
+    logic [8*REPORT_BYTES-1:0]             frame;
+
+    assign is_report = kind == narrows_board_pkg::FRAME_REPORT;
+    assign ip_length = is_report ? 16'(REPORT_BYTES - 14) : 16'(REPLY_BYTES - 14);
+    assign udp_length = is_report ? 16'(REPORT_BYTES - 34) : 16'(REPLY_BYTES - 34);
+    assign flags = row.kind == narrows_pkg::EVENT_DROP ? FLAG_DROPPED
+        : row.kind == narrows_pkg::EVENT_MARK ? FLAG_CONGESTED : 8'd0;
+
+    assign udp_headers = {
+        to_mac, own_mac, ETHERTYPE_IP,
+        IP_START, ip_length, 16'd0, DONT_FRAGMENT, TTL_UDP, checksum, own_ip, to_ip,
+        // UDP without a checksum (RFC 768).
+        narrows_board_pkg::MANAGEMENT_PORT, to_port, udp_length, 16'd0
+    };
+    assign reply = {
+        narrows_board_pkg::MAGIC, narrows_board_pkg::PROTOCOL_VERSION, operation | 8'h80, tag,
+        address, status, 8'd0, value
+    };
+    assign report = {
+        GROUP, sequence_number, own_ip, INDIVIDUAL, flags, METADATA,
+        direction, 6'd0, row.kind, 6'd0, row.reason, 8'd0,
+        {(64 - narrows_pkg::NUMBER_W){1'b0}}, row.number, row.at,
+        {(32 - narrows_pkg::COUNTED_W){1'b0}}, row.counted,
+        {(32 - narrows_pkg::PACKETS_W){1'b0}}, row.packets,
+        {(64 - narrows_pkg::BYTES_W){1'b0}}, row.bytes, row.sojourn
+    };
+    // Ethernet and IPv4, addresses of 6 and 4 bytes, an answer; zeros to the shortest frame.
+    assign arp = {
+        64'h0001_0800_0604_0002, own_mac, own_ip, to_mac, to_ip, REPLY_PAD
+    };
+
+    always_comb begin
+        case (kind)
+            narrows_board_pkg::FRAME_ARP:
+                frame = {to_mac, own_mac, ETHERTYPE_ARP, arp, REPORT_PAD};
+            narrows_board_pkg::FRAME_REPORT: frame = {udp_headers, report};
+            default: frame = {udp_headers, reply, REPORT_PAD};
+        endcase
+    end
+
+    assign is_last = index == (is_report ? REPORT_LAST : REPLY_LAST);
+    assign takes = state == SEND && (!out_valid || out_ready);
+    assign done = takes && is_last;
+
+    // The header's checksum: the sum of its words, twice with its carry added at the other end.
+    always_ff @(posedge clk) begin
+        sum <= {3'd0, IP_START} + {3'd0, ip_length} + {3'd0, DONT_FRAGMENT} + {3'd0, TTL_UDP}
+            + {3'd0, own_ip[31:16]} + {3'd0, own_ip[15:0]} + {3'd0, to_ip[31:16]}
+            + {3'd0, to_ip[15:0]};
+        folded <= {1'b0, sum[15:0]} + {14'd0, sum[18:16]};
+        checksum <= ~(folded[15:0] + {15'd0, folded[16]});
+    end
+
+    always_ff @(posedge clk) begin
+        if (out_ready) out_valid <= 1'b0;
+        if (takes) begin
+            out_data <= frame[8 * (REPORT_LAST - index) +: 8];
+            out_last <= is_last;
+            out_valid <= 1'b1;
+            index <= index + 1;
+        end
+        case (state)
+            IDLE: if (start) state <= SUM;
+            SUM: state <= FOLD;
+            // The checksum is right when its bytes leave, 24 cycles later.
+            FOLD: begin
+                index <= '0;
+                state <= SEND;
+            end
+            default: if (done) state <= IDLE;
+        endcase
+        if (rst) begin
+            state <= IDLE;
+            out_valid <= 1'b0;
+        end
+    end
+endmodule

@@ -1,0 +1,200 @@
+// The registers of a direction: its next settings, when they take effect, and its counts.
+//
+// A write goes to a shadow register. `commit` gives the instant at which all of them take effect
+// together, for queued packets too. Until then no shadow register can be written. A value out of
+// range is refused and changes nothing. docs/guide/hardware-bottleneck.md lists the registers.
+module port_registers #(
+    parameter longint LINE_RATE = 64'd1_000_000_000,
+    // The delay covers the decisions (bottleneck_port.sv); its greatest value is 1 s.
+    parameter longint LEAST_DELAY_PS = 64'd4_000_000,
+    parameter longint MOST_DELAY_PS = 64'd1_000_000_000_000
+) (
+    input  logic                                  clk,
+    input  logic                                  rst,
+    input  logic [narrows_pkg::TIME_W-1:0]        now,
+
+    // The bus: inputs are steady from `select` to `done`, which is high for one cycle.
+    input  logic                                  select,
+    input  logic                                  is_write,
+    input  logic [7:0]                            address,
+    input  logic [narrows_board_pkg::VALUE_W-1:0] value,
+    output logic                                  done,
+    output logic [7:0]                            status,
+    output logic [narrows_board_pkg::VALUE_W-1:0] result,
+
+    output logic                                  settings_valid,
+    input  logic                                  settings_ready,
+    output logic [narrows_pkg::TIME_W-1:0]        settings_at,
+    output narrows_settings_t                     settings,
+
+    output logic                                  count_read,
+    output logic [6:0]                            count_address,
+    input  logic                                  count_done,
+    input  logic [47:0]                           count,
+    // Sixteen counts of events from address 0x20 (event_counts.sv).
+    output logic [3:0]                            event_address,
+    input  logic [31:0]                           event_count
+);
+    localparam int TIME_W = narrows_pkg::TIME_W;
+    localparam logic [7:0]
+        RATE = 8'h00, BASIS = 8'h01, LIMIT_KIND = 8'h02, LIMIT = 8'h03, ECN_ENABLE = 8'h04,
+        ECN_PACKETS = 8'h05, ECN_BYTES = 8'h06, ECN_TIME = 8'h07, LOSS_THRESHOLD = 8'h08,
+        LOSS_STATE_0 = 8'h09, LOSS_STATE_1 = 8'h0A, LOSS_STATE_2 = 8'h0B, LOSS_STATE_3 = 8'h0C,
+        LOSS_SET_STATE = 8'h0D, DELAY = 8'h0E,
+        COMMIT = 8'h10, CANCEL = 8'h11, GENERATION = 8'h12;
+    // A commit that is nearer than this can't be cancelled: its set-up may have begun.
+    localparam logic [TIME_W-1:0] CANCEL_BEFORE = 64'd1_000_000_000;
+    localparam logic [TIME_W-1:0] EVERYTHING = 64'd1 << 53;
+
+    localparam logic [2:0]
+        IDLE = 3'd0, LOOK_UP = 3'd1, COMPARE = 3'd2, ACT = 3'd3, COUNT = 3'd4, ANSWER = 3'd5;
+    logic [2:0]        state;
+    logic [TIME_W-1:0] least, most, earliest, found;
+    logic              is_shadow, is_commit, is_cancel, is_known, is_count, is_event;
+    logic              is_in_range, is_past, is_cancelable, is_dead;
+    logic [15:0]       generation;
+
+    assign is_shadow = address <= DELAY;
+    assign is_commit = address == COMMIT;
+    assign is_cancel = address == CANCEL;
+    assign is_event = address[7:4] == 4'h2;
+    assign is_count = address[7];
+    assign is_known = is_shadow || is_commit || is_cancel || address == GENERATION || is_event
+        || is_count;
+    assign count_read = state == COUNT;
+    assign count_address = address[6:0];
+    assign event_address = address[3:0];
+
+    // What a register takes.
+    always_ff @(posedge clk) begin
+        least <= '0;
+        most <= '1;
+        case (address)
+            RATE: begin
+                least <= 64'd1;
+                most <= TIME_W'(LINE_RATE);
+            end
+            BASIS, LIMIT_KIND: most <= 64'd2;
+            ECN_ENABLE: most <= 64'd7;
+            LOSS_THRESHOLD: most <= EVERYTHING;
+            LOSS_SET_STATE: most <= 64'd1;
+            DELAY: begin
+                least <= TIME_W'(LEAST_DELAY_PS);
+                most <= TIME_W'(MOST_DELAY_PS);
+            end
+            default: ;
+        endcase
+        is_in_range <= value >= least && value <= most;
+        earliest <= now + CANCEL_BEFORE;
+        is_past <= value != 0 && value < now;
+        is_cancelable <= settings_at > earliest;
+        // The generator stays at zero for ever.
+        is_dead <= settings.loss_set_state && settings.loss_state == '0;
+    end
+
+    // What a register holds.
+    always_ff @(posedge clk) begin
+        case (address)
+            RATE: found <= TIME_W'(settings.rate);
+            BASIS: found <= TIME_W'(settings.basis);
+            LIMIT_KIND: found <= TIME_W'(settings.limit_kind);
+            LIMIT: found <= settings.limit;
+            ECN_ENABLE: found <= TIME_W'(settings.ecn_enable);
+            ECN_PACKETS: found <= settings.ecn_packets;
+            ECN_BYTES: found <= settings.ecn_bytes;
+            ECN_TIME: found <= settings.ecn_time;
+            LOSS_THRESHOLD: found <= TIME_W'(settings.loss_threshold);
+            LOSS_STATE_0: found <= settings.loss_state[63:0];
+            LOSS_STATE_1: found <= settings.loss_state[127:64];
+            LOSS_STATE_2: found <= settings.loss_state[191:128];
+            LOSS_STATE_3: found <= settings.loss_state[255:192];
+            LOSS_SET_STATE: found <= TIME_W'(settings.loss_set_state);
+            DELAY: found <= settings.delay;
+            COMMIT: found <= settings_valid ? settings_at : '0;
+            GENERATION: found <= TIME_W'(generation);
+            default: found <= is_event ? TIME_W'(event_count) : '0;
+        endcase
+    end
+
+    always_ff @(posedge clk) begin
+        done <= 1'b0;
+        status <= narrows_board_pkg::STATUS_OK;
+        result <= '0;
+        case (state)
+            IDLE: if (select && !done) state <= LOOK_UP;
+            LOOK_UP: state <= COMPARE;
+            COMPARE: state <= !is_write && is_count ? COUNT : ACT;
+            COUNT:
+                if (count_done) begin
+                    done <= 1'b1;
+                    result <= {16'd0, count};
+                    state <= IDLE;
+                end
+            default: begin
+                done <= 1'b1;
+                state <= IDLE;
+                if (!is_known) status <= narrows_board_pkg::STATUS_ADDRESS;
+                else if (!is_write) result <= found;
+                else if (!is_shadow && !is_commit && !is_cancel)
+                    status <= narrows_board_pkg::STATUS_READ_ONLY;
+                else if (is_cancel ? settings_valid && !is_cancelable : settings_valid)
+                    status <= narrows_board_pkg::STATUS_BUSY;
+                else if ((is_shadow && !is_in_range) || (is_commit && is_dead))
+                    status <= narrows_board_pkg::STATUS_RANGE;
+                else if (is_commit && is_past) status <= narrows_board_pkg::STATUS_LATE;
+                else result <= is_commit && value == 0 ? now : value;
+            end
+        endcase
+        if (rst) state <= IDLE;
+    end
+
+    logic is_written;
+    assign is_written = state == ACT && is_write && is_known
+        && (is_cancel ? is_cancelable : !settings_valid)
+        && (is_shadow ? is_in_range : is_commit ? !is_past && !is_dead : is_cancel);
+
+    always_ff @(posedge clk) begin
+        if (settings_valid && settings_ready) begin
+            settings_valid <= 1'b0;
+            settings.loss_set_state <= 1'b0;
+            generation <= generation + 1;
+        end
+        if (is_written) begin
+            case (address)
+                RATE: settings.rate <= value[narrows_pkg::RATE_W-1:0];
+                BASIS: settings.basis <= value[1:0];
+                LIMIT_KIND: settings.limit_kind <= value[1:0];
+                LIMIT: settings.limit <= value;
+                ECN_ENABLE: settings.ecn_enable <= value[2:0];
+                ECN_PACKETS: settings.ecn_packets <= value;
+                ECN_BYTES: settings.ecn_bytes <= value;
+                ECN_TIME: settings.ecn_time <= value;
+                LOSS_THRESHOLD: settings.loss_threshold <= value[53:0];
+                LOSS_STATE_0: settings.loss_state[63:0] <= value;
+                LOSS_STATE_1: settings.loss_state[127:64] <= value;
+                LOSS_STATE_2: settings.loss_state[191:128] <= value;
+                LOSS_STATE_3: settings.loss_state[255:192] <= value;
+                LOSS_SET_STATE: settings.loss_set_state <= value[0];
+                DELAY: settings.delay <= value;
+                COMMIT: begin
+                    settings_valid <= 1'b1;
+                    settings_at <= value == 0 ? now : value;
+                end
+                CANCEL: settings_valid <= 1'b0;
+                default: ;
+            endcase
+        end
+        if (rst) begin
+            // The first settings take effect at once.
+            settings_valid <= 1'b1;
+            settings_at <= '0;
+            generation <= '0;
+            settings <= '0;
+            settings.rate <= narrows_pkg::RATE_W'(LINE_RATE);
+            settings.basis <= narrows_pkg::BASIS_WIRE;
+            settings.limit_kind <= narrows_pkg::LIMIT_BYTES;
+            settings.limit <= '1;
+            settings.delay <= TIME_W'(LEAST_DELAY_PS);
+        end
+    end
+endmodule
