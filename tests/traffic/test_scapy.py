@@ -22,6 +22,7 @@ from narrows.traffic.scapy import (
     FlowMetadata,
     HopMetadata,
     IndividualReport,
+    LedgerRow,
     Message,
     Stamp,
     TelemetryReport,
@@ -50,6 +51,24 @@ def recording() -> Iterator[dict[str, Any]]:
 def reports(recording: dict[str, Any]) -> list[Packet]:
     frames = [Ether(bytes.fromhex(text)) for text in recording["received"][COLLECTOR]]
     return [frame for frame in frames if TelemetryReport in frame]
+
+
+def test_a_boards_report_is_a_row_of_its_ledger() -> None:
+    # Version 2, report 7, node 192.168.78.66; INT, no packet, 13 and 11 words, dropped; domain
+    # 0x4E41, bits 0x0400; direction 1, drop, queue full.
+    header = "20000007 c0a84e42 100d0b80 00004e4104000000 01020000"
+    fields = "0000000000000009 00000000000f4240 00000054 00000014 0000000000000690"
+    report = TelemetryReport(bytes.fromhex(header + fields + "0000000000000000"))
+    row = report[LedgerRow]
+    flags = int(report[IndividualReport].flags)
+    assert (report.sequence, report.node_id, flags) == (7, 0xC0A84E42, 0x80)
+    assert (row.direction_id, row.kind, row.reason, row.number, row.at_ps) == (1, 2, 0, 9, 10**6)
+    assert (row.counted_bytes, row.depth_packets, row.depth_bytes, row.sojourn_ps) == (
+        84,
+        20,
+        1680,
+        0,
+    )
 
 
 def route(recording: dict[str, Any], address: str) -> int:

@@ -10,6 +10,7 @@ from narrows.traffic.scapy.report import (
     FlowMetadata,
     HopMetadata,
     IndividualReport,
+    LedgerRow,
     TelemetryReport,
     collect_on,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "FlowMetadata",
     "HopMetadata",
     "IndividualReport",
+    "LedgerRow",
     "Message",
     "Stamp",
     "TelemetryReport",

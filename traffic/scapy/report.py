@@ -1,4 +1,4 @@
-"""Scapy layers for the telemetry reports of `p4/headers.p4`.
+"""Scapy layers for the telemetry reports of `p4/headers.p4` and of the hardware bottleneck.
 
 Telemetry Report Format Specification 2.0 (P4.org Applications Working Group, 2020): a group
 header, then individual reports. Ours is RepType 1 (INT), sent beside the packet (INT-XD): fixed
@@ -6,12 +6,18 @@ main contents, the metadata of RepMdBits 1 to 5, five words of domain 0x4E41, an
 first 40 bytes from the IPv4 header on.
 
     UDP / TelemetryReport / IndividualReport / HopMetadata / FlowMetadata / IP / TCP
+
+A board reports a row of a ledger without its packet, in the same domain
+(fpga/rtl/management/frame_sender.sv):
+
+    UDP / TelemetryReport / IndividualReport / LedgerRow
 """
 
 from __future__ import annotations
 
 from scapy.fields import (
     BitField,
+    ByteEnumField,
     ByteField,
     FlagsField,
     IntField,
@@ -32,6 +38,8 @@ DOMAIN = 0x4E41
 DOMAIN_BITS = 0xF800
 """DSMdBits 0 to 4: the words of `FlowMetadata`."""
 INNER_IPV4 = 4
+LEDGER_BITS = 0x0400
+"""DSMdBits 5: the words of `LedgerRow`."""
 
 
 class TelemetryReport(Packet):
@@ -95,6 +103,24 @@ class FlowMetadata(Packet):
     ]
 
 
+class LedgerRow(Packet):
+    """Domain-specific metadata: an event of a packet at a board's queue. Times in picoseconds."""
+
+    name = "Ledger Row"
+    fields_desc = [  # noqa: RUF012
+        ByteField("direction_id", 0),
+        ByteEnumField("kind", 0, {0: "enqueue", 1: "dequeue", 2: "drop", 3: "mark"}),
+        ByteField("reason", 0),
+        ByteField("reserved", 0),
+        LongField("number", 0),
+        LongField("at_ps", 0),
+        IntField("counted_bytes", 0),
+        IntField("depth_packets", 0),
+        LongField("depth_bytes", 0),
+        LongField("sojourn_ps", 0),
+    ]
+
+
 def collect_on(udp_port: int) -> None:
     """Dissects UDP packets to this port, and only this one, as reports."""
     global _port
@@ -108,5 +134,6 @@ _port = DEFAULT_PORT
 bind_layers(UDP, TelemetryReport, dport=DEFAULT_PORT)
 bind_layers(TelemetryReport, IndividualReport)
 bind_layers(IndividualReport, HopMetadata, report_type=1, metadata_bits=METADATA_BITS)
+bind_layers(IndividualReport, LedgerRow, report_type=1, metadata_bits=0, domain_bits=LEDGER_BITS)
 bind_layers(HopMetadata, FlowMetadata)
 bind_layers(FlowMetadata, IP)
