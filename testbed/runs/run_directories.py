@@ -8,9 +8,8 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from narrows.analysis.soundness import problems
 from narrows.testbed.files import make_directory
 from narrows.testbed.runs.jobs import Display, Job, Outcome
 
@@ -22,17 +21,17 @@ LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)
 
 def reusable(job: Job) -> Summary | None:
     """The summary of a finished run equal to what `job` would write, if one exists."""
+    from narrows.analysis.load import LoadError, load_run
+
+    if not (job.final / "run.json").exists():
+        return None
     try:
-        record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
-        summary: Summary = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        run = load_run(job.final)
+    except LoadError:
         return None
-    if not isinstance(record, dict) or "files" not in record:
-        return None
+    record: dict[str, Any] = {**run.record}
     same = {key: record.get(key) for key in job.record} == json.loads(json.dumps(job.record))
-    if not (same and record.get("valid")) or problems(job.final, record):
-        return None
-    return summary
+    return run.summary if same and "files" in record and run.valid else None
 
 
 def sweep_leftovers(results: Path) -> None:

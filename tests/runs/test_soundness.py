@@ -91,6 +91,27 @@ def test_resume_runs_a_damaged_run_again(finished: Path, run: Path) -> None:
     assert load_run(run).valid
 
 
+@pytest.mark.parametrize("text", ["{}", "null", '{"schema": 1, "valid": NaN}'])
+def test_resume_does_not_trust_a_summary_with_a_new_digest(
+    finished: Path, run: Path, text: str
+) -> None:
+    (run / "summary.json").write_text(text)
+    record = json.loads((run / "run.json").read_text())
+    record["files"]["summary.json"] = digest(run / "summary.json")
+    (run / "run.json").write_text(json.dumps(record))
+    ran = narrows("run", finished / "scenario.toml", "--out", run.parent.parent, "--resume")
+    assert ran.returncode == 0, ran.stderr
+    assert load_run(run).valid
+
+
+def test_a_record_without_digests_is_damaged(run: Path) -> None:
+    """One flipped bit of the key `files` would switch the check off."""
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text.replace('"files"', '"fimes"'))
+    with pytest.raises(LoadError, match="no files"):
+        load_run(run)
+
+
 def test_resume_keeps_a_sound_run(finished: Path, run: Path) -> None:
     before = (run / "flows.parquet").stat().st_mtime_ns
     out = run.parent.parent
