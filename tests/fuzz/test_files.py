@@ -119,9 +119,12 @@ def test_a_scenario_cannot_write_beside_its_results(tmp_path: Path, name: str) -
         sweep.scenario_name(tmp_path / name)
 
 
-def test_a_scenario_nested_too_deep_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["title = " + "[" * 100_000, "a." * 1_000_000 + "b = 1", "[" + "a." * 9000 + "b]"]
+)
+def test_a_scenario_nested_too_deep_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "deep.toml"
-    path.write_text("title = " + "[" * 100_000)
+    path.write_text(text)
     with pytest.raises(InputError, match=r"nested too deep|not valid TOML"):
         sweep.read(path)
 
