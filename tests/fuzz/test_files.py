@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from narrows.testbed.files import PLAIN_DIRECTORY, plain_directory
 from narrows.testbed.problems import InputError
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -132,3 +134,13 @@ def test_a_scenario_nested_too_deep_is_refused(tmp_path: Path, text: str) -> Non
 def test_a_file_without_end_is_refused() -> None:
     with pytest.raises(InputError, match="more than 10 MB"):
         sweep.read(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("name", ["x" * 120, "with space", "with#hash", "with%25", "with?q"])
+def test_a_strange_temporary_directory_holds_no_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+    with plain_directory() as directory:
+        assert PLAIN_DIRECTORY.fullmatch(directory)
