@@ -63,9 +63,9 @@ agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement
 	@$(VENV_PYTHON) -m bench.agree
 
 fuzz: setup ## fuzz programs, packets, connections, files and messages for about an hour
-	NARROWS_FUZZ_SCALE=750 cargo test --quiet --release --package narrows-switch --test hostile
-	NARROWS_FUZZ_SCALE=1000 cargo test --quiet --release --package narrows-switch --test campaign -- --nocapture
-	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test hostile campaign -- --nocapture
+	NARROWS_FUZZ_SCALE=750 cargo test --quiet --release --package narrows-switch --test integration hostile::
+	NARROWS_FUZZ_SCALE=1000 cargo test --quiet --release --package narrows-switch --test integration campaign:: -- --nocapture
+	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test integration hostile::campaign -- --nocapture
 	$(VENV_PYTHON) -m tests.fuzz.campaign --seconds 120
 	NARROWS_FUZZ_SCALE=50 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
 
@@ -104,7 +104,7 @@ p4-tofino-limits: python ## find how many routes and flows fit on Tofino 1 and 2
 	@$(PYTHON) p4/tofino_limits.py && $(PYTHON) p4/tofino_report.py
 
 schema: setup ## write the schema of plan, summary and records, and its Python types, from the Rust types
-	NARROWS_WRITE_SCHEMA=1 cargo test --quiet --package narrows-engine --test schema
+	NARROWS_WRITE_SCHEMA=1 cargo test --quiet --package narrows-engine --test integration schema::
 	@$(VENV_PYTHON) -m narrows.schema.generate
 
 reference: setup ## write docs/reference/ from the records of the code

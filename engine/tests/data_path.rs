@@ -1,11 +1,9 @@
 //! The memory and order of packets on a data path. Requires libdpdk, but no privileges.
 
-mod rings;
-
 use narrows_dpdk::{Mbuf, Mempool, Port};
 use narrows_engine::real_time::DataPath;
 
-use rings::{MBUFS, Rings, Tunnel, filled};
+use crate::rings::{MBUFS, Rings, Tunnel, filled};
 
 const HEADER: [u8; 8] = [9; 8];
 

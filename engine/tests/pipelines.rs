@@ -1,17 +1,12 @@
 //! Several pipelines behave like one switch: packet by packet in virtual time, and without loss or
 //! reordering on two threads.
 
-#[path = "../../switch/tests/common/mod.rs"]
-mod common;
-mod rings;
-mod switches;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::{CLIENT, COLLECTOR, OUT, SERVER, entry, port, routes};
+use crate::common::{self, CLIENT, COLLECTOR, OUT, SERVER, entry, port, routes};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_dpdk::{Clock, Idle, IdleKind, Start};
 use narrows_engine::network::managed_switch::ManagedSwitch;
@@ -22,8 +17,8 @@ use narrows_switch::{
     CloneSession, ControlOperation, Count, Match, Program, Replica, Switch, TableEntry,
 };
 
-use rings::{Rings, filled};
-use switches::running;
+use crate::rings::{Rings, filled};
+use crate::switches::running;
 
 const IN: u16 = 1;
 const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_histogram"];

@@ -1,12 +1,10 @@
 //! Compares BBR with its published behaviour: the phases of the draft's test cases and of the
 //! paper, on a path with one sender and a known bandwidth-delay product.
 
-mod net;
-
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 use narrows_hosts::Recording;
-use net::{Net, Path, flow, secs};
 
 /// 10 Mb/s and 40 ms: 50,000 bytes, 34.5 segments of 1448 payload bytes on 1500.
 const RATE_BPS: u64 = 10_000_000;

@@ -1,14 +1,12 @@
 //! Connections with messages in both directions: requests and responses, forwarded updates.
 
-mod net;
-
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::Duration;
 use narrows_common::record::MessageRecord;
 use narrows_hosts::FlowConfig;
 use narrows_traffic::AppConfig;
 use narrows_traffic::message::Header;
 use narrows_traffic::workloads::{cbr, cve_server, request_response};
-use net::{Net, Path, flow, secs};
 
 fn carrying(id: u32, app: AppConfig) -> FlowConfig {
     let timestamps = Some(false);

@@ -1,11 +1,9 @@
 //! Bulk transfers over a test network.
 
-mod net;
-
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::Duration;
 use narrows_hosts::api::State;
 use narrows_hosts::{PROFILES, RECOVERIES, VARIANTS};
-use net::{Net, Path, flow, secs};
 
 #[test]
 fn every_variant_fills_a_clean_path() {

@@ -1,8 +1,7 @@
 //! Every byte arrives once and in order, compared byte by byte. The paths lose, reorder, duplicate
 //! and damage packets in both directions; windows and readers vary.
 
-mod net;
-
+use crate::net::{Net, Node, Path, flow, secs};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::api::State;
 use narrows_hosts::config::Settings;
@@ -10,7 +9,6 @@ use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::segment::{self, Emitter};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};
 use narrows_traffic::Content;
-use net::{Net, Node, Path, flow, secs};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

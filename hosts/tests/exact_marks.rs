@@ -1,12 +1,9 @@
 //! DCTCP's receiver echoes each mark exactly (RFC 8257 section 3.2), and its sender reacts to them.
 
-mod net;
-mod script;
-
+use crate::script::{Peer, SYN_ACK, Script, data, peer, plain};
 use narrows_hosts::config::FlowConfig;
 use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{Ecn, Flags};
-use script::{Peer, SYN_ACK, Script, data, peer, plain};
 
 fn established() -> Script {
     let config = FlowConfig {

@@ -3,8 +3,7 @@
 //! changes the segment size. Windows stay positive and are respected, nothing waits without a
 //! timer, and all data arrive once the path behaves.
 
-mod net;
-
+use crate::net::flow;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::api::State;
 use narrows_hosts::config::Settings;
@@ -13,7 +12,6 @@ use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};
 use narrows_traffic::Content;
-use net::flow;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::VecDeque;

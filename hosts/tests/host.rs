@@ -1,7 +1,6 @@
 //! A host as its caller sees it: many flows, bad packets, resets, records, configuration.
 
-mod net;
-
+use crate::net::{Net, Path, flow, host_config, secs};
 use narrows_common::record::Phase;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::api::State;
@@ -9,7 +8,6 @@ use narrows_hosts::wire::segment::{self, Discard, Flags};
 use narrows_hosts::{
     FlowConfig, FlowError, Host, HostConfig, PROFILES, RECOVERIES, Recording, VARIANTS,
 };
-use net::{Net, Path, flow, host_config, secs};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,7 +1,6 @@
 //! A peer that sends anything with correct checksums: no panic, no endless work, valid windows.
 
-mod net;
-
+use crate::net::flow;
 use narrows_common::budgets::MSS_MIN;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::api::{Ack, Class, Congestion, Idle, Parameters};
@@ -13,7 +12,6 @@ use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES};
 use narrows_traffic::Content;
-use net::flow;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

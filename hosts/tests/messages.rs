@@ -1,13 +1,11 @@
 //! Messages of applications, from write to read.
 
-mod net;
-
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::MessageRecord;
 use narrows_common::{Duration, Time};
 use narrows_hosts::{FlowConfig, FlowError};
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::{cbr, cve, telnet, trace};
-use net::{Net, Path, flow, secs};
 
 const MBPS: u64 = 1_000_000;
 

@@ -2,12 +2,9 @@
 //! of 100 ms, and an initial window of ten segments unless stated otherwise. Expected times and
 //! windows are computed by hand from RFC 8985, RFC 9937, RFC 5682 and RFC 2883.
 
-mod net;
-mod script;
-
+use crate::script::{OUR_ISN, Peer, SYN_ACK, Script, ack, data, peer, plain};
 use narrows_hosts::config::FlowConfig;
 use narrows_hosts::wire::options::Options;
-use script::{OUR_ISN, Peer, SYN_ACK, Script, ack, data, peer, plain};
 
 /// The start of segment `n`, from 0.
 fn at(n: u32) -> u32 {

@@ -1,15 +1,13 @@
 //! Compares CoDel with RFC 8289: traces computed by hand, and the RFC's pseudocode (sections 5.5
 //! and 5.6) in plain numbers.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     Discipline, DisciplineConfig, QueueEvent, QueueLimit, QueueRecord, TrafficManager,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use support::*;
 
 const MS: u64 = 1_000_000_000;
 

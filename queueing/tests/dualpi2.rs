@@ -1,15 +1,13 @@
 //! DualPI2 against RFC 9332: the pseudocode of appendix A (figs. 3 to 8) in plain numbers follows
 //! the ledger and says of each departure whether it is sent, marked or dropped.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     Discipline, DisciplineConfig, QueueEvent, QueueLimit, QueueRecord, TrafficManager,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use support::*;
 
 const MS: u64 = 1_000_000_000;
 /// 1,000 bytes at 8 Mb/s: one a millisecond.

@@ -2,14 +2,12 @@
 //!
 //! The disciplines are called directly: `enqueue`, `dequeue` and `on_timer` at given times.
 
-mod support;
-
+use crate::support::Segment;
 use narrows_common::{Bytes, Packet, Time};
 use narrows_queueing::{
     Backlog, Discipline, DisciplineConfig, Label, Outcomes, QueueDiscipline, QueueLimit, Queued,
     Randomness, Room,
 };
-use support::Segment;
 
 const US: u64 = 1_000_000;
 const MS: u64 = 1_000 * US;

@@ -1,11 +1,9 @@
 //! DRR and FQ-CoDel: shares, turns of new flows, and whose packets go beyond the limit; thresholds
 //! of ECN. All by arithmetic.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{Discipline, DisciplineConfig, QueueEvent, QueueLimit, TrafficManager};
-use support::*;
 
 const MS: u64 = 1_000_000_000;
 /// 1,000 bytes at 8 Mb/s: one a millisecond.

@@ -1,14 +1,12 @@
 //! CoDel, PIE, FQ-CoDel and COBALT against ns-3.37's queue discs on the same arrivals and with the
 //! same random numbers (recordings/ns3_queue_discs.cc): what is dropped, and when the others leave.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::Time;
 use narrows_queueing::{
     Discipline, DisciplineConfig, QueueEvent, QueueLimit, Randomness, TrafficManager,
 };
 use std::collections::BTreeMap;
-use support::*;
 
 const RATE_BPS: u64 = 10_000_000;
 const PS_PER_NS: u64 = 1000;

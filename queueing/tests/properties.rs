@@ -1,7 +1,6 @@
 //! Properties of every discipline in the list, for any input.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig, DropReason, QueueEvent, QueueLimit,
@@ -9,7 +8,6 @@ use narrows_queueing::{
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use support::*;
 
 const RATE_BPS: u64 = 9_999_991;
 

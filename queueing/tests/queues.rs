@@ -1,14 +1,12 @@
 //! Ports whose queues differ, and ports along a trace, by arithmetic and for any input.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     Discipline, DisciplineConfig, PortConfig, PortError, QueueConfig, QueueLimit, QueueShare,
     RateTrace, TrafficManager,
 };
 use proptest::prelude::*;
-use support::*;
 
 const MS: u64 = 1_000_000_000;
 /// 1,000 bytes a millisecond.

@@ -1,8 +1,7 @@
 //! RED packet by packet against a recording of ns-2.35 (recordings/red.tcl): the same arrivals and
 //! the same random numbers give the same average, the same max_p and the same drops.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     Backlog, Discipline, DisciplineConfig, Outcomes, QueueDiscipline, QueueEvent, QueueLimit,
@@ -11,7 +10,6 @@ use narrows_queueing::{
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use support::*;
 
 const RATE_BPS: u64 = 10_000_000;
 

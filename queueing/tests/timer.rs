@@ -1,13 +1,11 @@
 //! A discipline's timer is handled at its own time, even if the caller is late.
 
-mod support;
-
+use crate::support::*;
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::{
     Backlog, DisciplineConfig, Fifo, Outcomes, QueueDiscipline, QueueLimit, Queued, Room,
     TrafficManager,
 };
-use support::*;
 
 const PERIOD: Duration = Duration::from_ms(3);
 

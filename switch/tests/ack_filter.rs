@@ -1,8 +1,6 @@
 //! The ACK-filtering queue: which ACKs it drops, compared with ns-2.35.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_queueing::{DisciplineConfig, PortConfig, QueueEvent, QueueLimit};
 use narrows_switch::Switch;

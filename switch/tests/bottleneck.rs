@@ -1,8 +1,6 @@
 //! The bottleneck program on the software target, compared byte by byte.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::{DropReason, QueueEvent, QueueLimit};
 use narrows_switch::{CloneSession, DefaultAction, Match, Replica};

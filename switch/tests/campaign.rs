@@ -1,9 +1,7 @@
 //! Random packets through every program, with both engines side by side: they send the same bytes
 //! at the same times, count the same, and never panic. `make fuzz` runs millions of packets.
 
-mod common;
-
-use common::*;
+use crate::common::{self, *};
 use narrows_common::{Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{CloneSession, Engine, Match, Program, Replica, Switch, SwitchConfig};

@@ -1,8 +1,6 @@
 //! Compares `tests/programs/expressions.p4` with Rust's integers.
 
-mod common;
-
-use common::{config, port};
+use crate::common::{config, port};
 use narrows_common::{Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{Program, Switch, SwitchConfig};

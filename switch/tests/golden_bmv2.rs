@@ -3,9 +3,7 @@
 //! ports by threads, so reports of two ports may overtake one another. Reports are compared in any
 //! order, and without the clock, the queue and the sequence.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{CloneSession, Replica, Switch, SwitchConfig, TableEntry};

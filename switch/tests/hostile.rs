@@ -1,9 +1,7 @@
 //! Foreign, truncated and mutated programs, and corrupt packets, cause an error that names the
 //! object, or a run that ends; never a panic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{

@@ -1,8 +1,6 @@
 //! The control-plane operations of a P4Runtime server, on the bottleneck program.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{Match, Switch, TableEntry};

@@ -1,9 +1,7 @@
 //! Compares range tables and meters with naive models: a comparison of every entry with every key,
 //! and RFC 2698 as written.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{Match, MeterConfig, Program, Switch, SwitchConfig, TableEntry};

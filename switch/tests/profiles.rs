@@ -1,8 +1,6 @@
 //! Action profiles and selectors, idle time-outs and a direct meter (`programs/profiles.p4`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, Packet, Rng, Time, budgets};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{
@@ -59,7 +57,7 @@ fn entries_share_a_member() {
 
     switch.modify_member(&member("plain", 5, "4")).unwrap();
     for a in [1, 2] {
-        assert_eq!(crate::send(&mut switch, Time::ZERO, 0, a, 0, 0).unwrap().0, 4);
+        assert_eq!(self::send(&mut switch, Time::ZERO, 0, a, 0, 0).unwrap().0, 4);
     }
     assert!(matches!(switch.delete_member("plain", 5), Err(ControlError::InUse { .. })));
     switch.delete_entry(&choice("by_member", "hdr.h.a", "1", "$member", "5")).unwrap();
@@ -74,7 +72,7 @@ fn entries_share_a_member() {
             ..tagged
         }]
     );
-    assert_eq!(crate::send(&mut switch, Time::ZERO, 0, 2, 0, 0).unwrap().0, 3);
+    assert_eq!(self::send(&mut switch, Time::ZERO, 0, 2, 0, 0).unwrap().0, 3);
 }
 
 /// CRC-16/ARC bit by bit (polynomial 0x8005, reflected: 0xa001), like bmv2's crc16.

@@ -1,8 +1,6 @@
 //! Programs that copy packets for ever: they end, and memory stays bounded.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Packet, Rng, Time, budgets};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{CloneSession, LoadError, Program, Replica, Switch, SwitchConfig};

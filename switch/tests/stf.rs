@@ -1,7 +1,6 @@
 //! Runs our own programs and STF tests, and p4c's if available.
 
-mod common;
-
+use crate::common;
 use narrows_common::{Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{Match, Program, Switch, SwitchConfig, stf};

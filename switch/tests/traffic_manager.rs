@@ -1,8 +1,6 @@
 //! Checks the traffic manager against conservation laws and arithmetic written out here.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use narrows_common::{Duration, LengthBasis, PS_PER_S, Packet, Rate, Rng, Time};
 use narrows_queueing::{DropReason, PortConfig, QueueEvent, QueueLimit, QueueRecord};
 use narrows_switch::{ControlOperation, Switch, Transmit};

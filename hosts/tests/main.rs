@@ -1,0 +1,20 @@
+//! The tests of `hosts/` from outside, in one binary: it links once, and its tests share all cores.
+#![allow(missing_docs)]
+
+mod bbr;
+mod both_ways;
+mod bulk;
+mod content;
+mod exact_marks;
+mod fuzz;
+mod host;
+mod hostile;
+mod messages;
+mod net;
+mod ns2;
+mod rack;
+mod script;
+mod trace;
+mod udp;
+mod variants;
+mod window_rules;
