@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 import finsy as fy
+from finsy import p4client
 from finsy.gnmiclient import GNMIClientError
 from finsy.p4entity import P4Entity
 
@@ -56,6 +57,9 @@ E = TypeVar("E", bound=P4Entity)
 Update: TypeAlias = Inserted | Modified
 BATCH = 500
 """Maximum updates per request, since finsy waits 10 s for the answer."""
+FINSY_TIMEOUT_S = p4client._DEFAULT_RPC_TIMEOUT
+READ_TIMEOUT_S = 600.0
+"""Time for all parts of a read, which may have a million cells."""
 
 
 class SwitchClient:
@@ -277,10 +281,24 @@ class SwitchClient:
         return found
 
     async def _read(self, entity: E) -> AsyncIterator[E]:
+        read: AsyncIterator[E] = self.switch.read(entity)  # type: ignore[assignment]
         with explained(self.address):
-            read: AsyncIterator[E] = self.switch.read(entity)  # type: ignore[assignment]
+            with patient():
+                first = await anext(read, None)
+            if first is not None:
+                yield first
             async for one in read:
                 yield one
+
+
+@contextmanager
+def patient() -> Iterator[None]:
+    """Begins a read with `READ_TIMEOUT_S`; finsy takes one timeout for all calls, as they begin."""
+    p4client._DEFAULT_RPC_TIMEOUT = READ_TIMEOUT_S
+    try:
+        yield
+    finally:
+        p4client._DEFAULT_RPC_TIMEOUT = FINSY_TIMEOUT_S
 
 
 class Failures(logging.Filter):

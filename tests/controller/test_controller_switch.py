@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from finsy import p4client
 
 from narrows.controller.__main__ import main
 from narrows.controller.client import SwitchClient
@@ -224,6 +225,18 @@ def test_events_on_a_running_switch(switch: tuple[Any, str]) -> None:
     asyncio.run(run())
     state = target.port_state(2)
     assert (state["rate_bps"], state["queue"]) == (2_000_000, {"bytes": 30_000})
+
+
+def test_a_read_may_take_longer_than_a_write(
+    switch: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with connect(switch[1]) as client:
+            monkeypatch.setattr(p4client, "_DEFAULT_RPC_TIMEOUT", 0.0)
+            cells = await client.read_registers("NarrowsEgress.measure_delay.delay_histogram")
+            assert len(cells) == 32768
+
+    asyncio.run(run())
 
 
 def command(capsys: pytest.CaptureFixture[str], address: str, *arguments: str) -> str:
