@@ -167,6 +167,16 @@ def test_a_rust_room_depends_on_its_neighbours_only(room: str) -> None:
     assert used <= {name.split("/")[0] for name in RUST_MAY[room]} | {room.split("/")[0]}
 
 
+@pytest.mark.parametrize("crate", ["engine", "hosts", "queueing", "switch"])
+def test_a_crates_test_binary_has_every_test_file(crate: str) -> None:
+    """Cargo compiles only `tests/main.rs` and its modules (`autotests = false`)."""
+    folder = ROOT / crate / "tests"
+    files = {path.stem for path in folder.glob("*.rs")} - {"main"}
+    folders = {path.parent.name for path in folder.glob("*/mod.rs")}
+    listed = re.findall(r"^mod (\w+);$", (folder / "main.rs").read_text("utf-8"), re.M)
+    assert files | folders <= set(listed)
+
+
 def test_every_crate_of_the_workspace_has_its_rule() -> None:
     members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     assert set(members) == set(RUST_MAY)
