@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 FPGA = ROOT / "fpga"
 OUT = ROOT / "target/fpga"
 FOLDERS = ("decisions", "datapath", "mac", "management", "board")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import build
+from narrows.fpga import build
 
 REPORT = build.ROOT / "docs/reports/fpga.md"
 WIDTHS = (8, 64, 128, 512)
