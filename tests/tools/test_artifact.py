@@ -194,6 +194,11 @@ def test_only_regular_files_are_taken(tmp_path: Path, kind: int) -> None:
         opened.extract(tmp_path / "b.zip", tmp_path / "into")
 
 
+def test_a_device_without_end_is_no_bundle(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a bundle"):
+        opened.extract(Path("/dev/zero"), tmp_path / "into")
+
+
 @pytest.mark.parametrize(("limit", "value"), [("BUNDLE_BYTES", 300_000), ("BUNDLE_FILES", 3)])
 def test_a_bundle_beyond_its_budget_is_refused(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int

@@ -37,6 +37,9 @@ TYPES: dict[str, type] = {
 def extract(bundle: Path, into: Path) -> Manifest:
     """Writes the bundle's files below `into`; returns its manifest. Raises `InputError`."""
     try:
+        if bundle.exists() and not bundle.is_file():
+            # A device has no end.
+            raise refuse(bundle, "", "is not a file; expected a bundle")
         if bundle.stat().st_size > budgets.BUNDLE_BYTES:
             raise refuse(bundle, "", TOO_LARGE)
         with zipfile.ZipFile(bundle) as packed:
