@@ -140,7 +140,7 @@ else:
 """
 
 
-def test_the_kernels_tcp_is_shaped_and_its_ledger_complete(world: World) -> None:
+def test_the_kernels_tcp_crosses_the_board_without_error(world: World) -> None:
     rate = 400_000
     fast = {"DELAY": SLOWED.least_delay_ps, "BASIS": 2, "RATE": SLOWED.line_bps}
     before = set_up(world, port_1=fast, port_2={**fast, "RATE": rate})
