@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from narrows.analysis import compare, figures, flow_rows, metrics, words
+from narrows.analysis import compare, figures, flow_rows, metrics, queue_rows, words
 from narrows.analysis.figures.base import SEED, Figure, Results, key_label
 from narrows.analysis.load import Run, load
 from narrows.analysis.page import (
@@ -140,7 +140,7 @@ def _parts(results: Results) -> list[Section]:
         Section("Summary", [Lines(words.sentences(results))]),
         Section("What was run", [*_validity(results), *_switch(results), *_parameters(results)]),
         Section("Results", [points_table(results), Text("A click on a head sorts by it.", "small"),
-                            *_flows(results)]),
+                            *_queues(results), *_flows(results)]),
         *([Section("Figures", shown)] if shown else []),
         Section("Runs", [_runs(results)]),
     ]  # fmt: skip
@@ -295,6 +295,23 @@ def _flows(results: Results) -> list[Block]:
     ]  # fmt: skip
     more = f"; {len(found) - len(kept)} more are in `runs.csv`" if len(found) > len(kept) else ""
     return [Details(f"{_count(len(kept), 'flow')}{more}", [Table(heads, rows)])] if kept else []
+
+
+QUEUE_COLUMNS: Final = (
+    Column("Run"), Column("Queue", "", 0), Column("Stored", "packets", 0),
+    Column("Throughput", "Mb/s", 3), Column("Queue, mean", "packets", 1),
+    Column("Queue, most", "packets", 0), Column("Delay, mean", "ms", 1),
+    Column("Delay, p95", "ms", 1), Column("Delay, most", "ms", 1), Column("Dropped", "packets", 0),
+    Column("Marked", "packets", 0), Column("Reasons"),
+)  # fmt: skip
+"""The columns of the table of queues: `queue_rows.rows`."""
+
+
+def _queues(results: Results) -> list[Block]:
+    """A row per queue and run, for bottlenecks with several queues."""
+    rows = queue_rows.rows(results.runs)
+    text = "The bottleneck's queues; queue 0 is served first."
+    return [Text(text), Table(QUEUE_COLUMNS, rows)] if rows else []
 
 
 def _runs(results: Results) -> Details:

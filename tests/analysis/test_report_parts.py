@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from narrows.analysis import compare, flow_rows, report, words
+from narrows.analysis import compare, flow_rows, queue_rows, report, words
 from narrows.analysis.figures.base import Results
 from narrows.analysis.load import load
 from narrows.analysis.page import Table
@@ -79,3 +79,26 @@ def test_a_report_says_what_it_does_not_draw(rates: Path) -> None:
     page = (rates / "report.html").read_text(encoding="utf-8")
     assert "loss_sweep not drawn: it needs a sweep over bottleneck.loss" in page
     assert 'data-name="share"' in page and "share not drawn" not in page
+
+
+def test_several_queues_have_rows_of_their_own(rates: Path) -> None:
+    """The first run's port has two queues; a run lasts 10 s."""
+    assert queue_rows.rows(load(rates)) == []
+    [first, _] = load(rates)
+    summary = json.loads((first.path / "summary.json").read_text())
+    delay = {"mean": 1.5, "p95": 2.0, "max": 3.0}
+    counts = {"enqueued": 9, "dequeued": 8, "queue_packets_mean": 0.5, "queue_packets_max": 4}
+    summary["bottleneck"]["queues"] = [
+        {"queue": 0, **counts, "dequeued_bytes": 12_500_000, "queue_delay_ms": delay,
+         "drops": {"codel": 2, "queue-full": 1}, "marks": {"codel": 5}},
+        {"queue": 1, **counts, "dequeued_bytes": 0, "queue_delay_ms": None, "drops": {},
+         "marks": {}},
+    ]  # fmt: skip
+    (first.path / "summary.json").write_text(json.dumps(summary))
+    mbps = 12_500_000 * 8 / summary["duration_s"] / 1e6
+    reasons = "codel dropped 2, queue-full dropped 1, codel marked 5"
+    assert queue_rows.rows(load(rates)) == [
+        [first.name, 0, 9, mbps, 0.5, 4, 1.5, 2.0, 3.0, 3, 5, reasons],
+        [first.name, 1, 9, 0.0, 0.5, 4, None, None, None, 0, 0, ""],
+    ]
+    assert "codel dropped 2" in report.page([results(rates)]).html()
