@@ -43,7 +43,9 @@ def write(
     queue: str = "1bdp",
     **scenario: Any,
 ) -> Path:
-    """A run directory of 10 s at 10 Mb/s with these flows in its summary and no tables."""
+    """A run directory of 10 s at 10 Mb/s with these flows in its summary and no tables. It has no
+    digests, so it is of a version that wrote none.
+    """
     path.mkdir(parents=True)
     bottleneck = {
         "switch": "s1", "port": 2, "rate_bps": 10_000_000, "utilization": 0.5,
@@ -53,7 +55,8 @@ def write(
     summary = {"schema": 1, "valid": True, "duration_s": 10.0, "bottleneck": bottleneck,
                "flows": flows, "jain": 1.0}  # fmt: skip
     record = {"schema": 1, "scenario": {"title": "t", "bottleneck": {"queue": queue}} | scenario,
-              "point": point, "seed": 1, "target": "sim", "valid": True}  # fmt: skip
+              "point": point, "seed": 1, "target": "sim", "valid": True,
+              "versions": {"narrows": "0.1.0"}}  # fmt: skip
     (path / "summary.json").write_text(json.dumps(summary))
     (path / "run.json").write_text(json.dumps(record))
     return path

@@ -257,7 +257,7 @@ def write_run(
     }
     record = {
         "schema": 1, "scenario": scenario, "point": point, "seed": seed, "target": "sim",
-        "valid": True, "version": "0.2.0",
+        "valid": True, "version": "0.2.0", "versions": {"narrows": "0.1.0"},
     }  # fmt: skip
     (path / "summary.json").write_text(json.dumps(summary, indent=1))
     (path / "run.json").write_text(json.dumps(record, indent=1))
@@ -302,7 +302,7 @@ def write_ledger(
     }  # fmt: skip
     record = {
         "schema": 1, "scenario": {"title": "by hand"}, "point": {}, "seed": 1, "target": "sim",
-        "valid": True,
+        "valid": True, "versions": {"narrows": "0.1.0"},
     }  # fmt: skip
     (path / "summary.json").write_text(json.dumps(summary))
     (path / "run.json").write_text(json.dumps(record))
