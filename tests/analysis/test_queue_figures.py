@@ -40,6 +40,7 @@ def write(
     record = {
         "schema": 1, "scenario": {"title": "t"}, "point": point or {},
         "seed": (point or {}).get("seed", 1), "target": "sim", "valid": True,
+        "versions": {"narrows": "0.1.0"},
     }  # fmt: skip
     (path / "summary.json").write_text(json.dumps(summary))
     (path / "run.json").write_text(json.dumps(record))
