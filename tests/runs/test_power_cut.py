@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -49,7 +52,7 @@ class Disk:
         mount(self.image, self.top, "loop,commit=300")
 
     def cut(self) -> Path:
-        """The disk's content after a power cut now."""
+        """The disk's content after a power cut now; nobody may write while it is copied."""
         unmount(self._after)
         copy = self.image.with_name("copy")
         shutil.copyfile(self.image, copy)
@@ -72,6 +75,46 @@ def mount(image: Path, at: Path, options: str) -> None:
 def unmount(at: Path) -> None:
     if at.is_mount():
         subprocess.run(["umount", at], check=True)
+
+
+@contextmanager
+def stopped(session: int) -> Iterator[None]:
+    """No process of the session runs within; a write that it had begun is over.
+
+    A copy takes a while. Otherwise it could have the journal of a later instant than the data.
+    """
+    deadline = time.monotonic() + 60
+    try:
+        while running := set(running_in(session)):
+            assert time.monotonic() < deadline, "a process of the run does not stop"
+            send(signal.SIGSTOP, running)
+            time.sleep(0.001)
+        yield
+    finally:
+        send(signal.SIGCONT, {process for process, _ in states(session)})
+
+
+def running_in(session: int) -> Iterator[int]:
+    """The processes of a session with a thread that is neither stopped nor dead."""
+    return (process for process, state in states(session) if state not in "TtZX")
+
+
+def states(session: int) -> Iterator[tuple[int, str]]:
+    """The process and the state of each thread of a session."""
+    for status in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            # After the name, which may hold anything: state, parent, process group, session.
+            state, _, _, of = status.read_text().rpartition(")")[2].split()[:4]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(of) == session:
+            yield int(status.parts[2]), state
+
+
+def send(number: int, processes: set[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 @pytest.fixture
@@ -120,15 +163,18 @@ def test_power_cuts_amid_a_sweep_lose_no_finished_run(disk: Disk, tmp_path: Path
     with subprocess.Popen(
         command("run", source, "--out", disk.top / "results", "--jobs", "1", "--no-figures"),
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         for line in process.stdout:
-            after = disk.cut() / "results/scenario"
+            with stopped(process.pid):
+                after = disk.cut() / "results/scenario"
+                named = finished(disk.top / "results/scenario")
             cuts += 1
             here = finished(after)
             # The line that says so comes after the run was synced.
             assert here >= found, line
-            found = {name for name in finished(disk.top / "results/scenario") if name in here}
+            found = named & here
             if here:
                 assert main(["check", str(after)]) == 0
     assert process.returncode == 0 and cuts > len(QUEUES)
