@@ -11,9 +11,11 @@ from __future__ import annotations
 import compileall
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Sequence
 
@@ -25,13 +27,14 @@ RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "cli
 """Packages tried as root; older distributions have no recent enough version."""
 WAIT_FOR_LOCK = {"apt-get": ("-o", "DPkg::Lock::Timeout=300")}
 """Options to wait for another package manager, in seconds: machines update themselves at start."""
+PIP = (str(VENV / "bin/python"), "-m", "pip", "install")
 STAMP = VENV / "engine.sha256"
 ENGINE = (
     *("cargo", "rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib"),
     *("--manifest-path", "engine/Cargo.toml", "--features", "python,pyo3/extension-module"),
 )
-"""Builds the engine as setuptools-rust does, which then only copies it. It runs beside pip, which
-mostly waits for the network. setuptools-rust repeats a failed build and prints its errors.
+"""Builds the engine as setuptools-rust does, which then only copies it. It runs while the
+dependencies are installed. setuptools-rust repeats a failed build and prints its errors.
 """
 REQUIREMENTS = "requirements-dev.txt"
 """The dependencies, each with its version and the hashes of its files (`make lock`)."""
@@ -113,14 +116,36 @@ def build_engine(*, keep: bool = False) -> None:
         if keep:
             print("setup: the engine is older than its sources (make setup builds it)", flush=True)
             return
-    pip = [str(VENV / "bin/python"), "-m", "pip", "install"]
     print("setup: dependencies; building the engine (a few minutes the first time)", flush=True)
     with subprocess.Popen(
         ENGINE, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
-        run([*pip, "--require-hashes", "--requirement", REQUIREMENTS])
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
+        install_dependencies()
+    run([*PIP, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
     STAMP.write_text(digest)
+
+
+def install_dependencies() -> None:
+    """Installs the locked dependencies with uv, which takes a tenth of pip's processor time.
+
+    pip installs uv, and everything where uv fails: uv doesn't read pip's configuration.
+    """
+    locked = ("--require-hashes", "--requirement")
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as only_uv:
+        only_uv.write(requirement("uv", (ROOT / REQUIREMENTS).read_text(encoding="utf-8")))
+        only_uv.flush()
+        has_uv = succeeds([*PIP, "--only-binary", "uv", *locked, only_uv.name])
+    uv = (str(VENV / "bin/uv"), "pip", "install", "--quiet")
+    if not has_uv or not succeeds([*uv, *locked, REQUIREMENTS]):
+        run([*PIP, *locked, REQUIREMENTS])
+
+
+def requirement(name: str, requirements: str) -> str:
+    """A package's lines, with its hashes, of a file's text. Raises `BuildError` without any."""
+    found = re.search(rf"^{name}==(.*\\\n)*.*", requirements, re.MULTILINE)
+    if not found:
+        raise BuildError(f"{REQUIREMENTS} has no {name}")
+    return f"{found[0]}\n"
 
 
 def compile_rooms() -> None:
@@ -150,20 +175,32 @@ def environment() -> dict[str, str]:
     found |= {"PYO3_PYTHON": str(VENV / "bin/python"), "PYO3_BUILD_EXTENSION_MODULE": "1"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     # The versions are those of our own file.
-    found.pop("PIP_CONSTRAINT", None)
+    for constraint in ("PIP_CONSTRAINT", "UV_CONSTRAINT"):
+        found.pop(constraint, None)
     found.pop("CONDA_PREFIX", None)  # a second active environment confuses the build
     return found
 
 
 def run(command: Sequence[str]) -> None:
     """Runs a command that must succeed. Raises `BuildError` with the command."""
-    ran = subprocess.run(
-        command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
-    )
-    if ran.returncode != 0:
-        raise BuildError(
-            f"a command failed with exit code {ran.returncode}:\n  {' '.join(command)}"
-        )
+    code = exit_code(command)
+    if code != 0:
+        raise BuildError(f"a command failed with exit code {code}:\n  {' '.join(command)}")
+
+
+def succeeds(command: Sequence[str]) -> bool:
+    """Runs a command that may fail; what it prints says why."""
+    return exit_code(command) == 0
+
+
+def exit_code(command: Sequence[str]) -> int:
+    """The exit code of a command without input, or 127 where it is missing."""
+    try:
+        return subprocess.run(
+            command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
+        ).returncode
+    except FileNotFoundError:
+        return 127
 
 
 def run_quietly(command: Sequence[str]) -> None:

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from narrows.testbed.tools import bootstrap
 from tests.support.world import ROOT, environment
 
 NAME = re.compile(r"^[A-Za-z0-9._-]+")
@@ -84,17 +86,39 @@ def test_a_package_with_other_contents_is_refused(tmp_path: Path) -> None:
     assert "DO NOT MATCH THE HASHES" in ran.stderr.upper()
 
 
-def test_the_set_up_installs_with_hash_checking(monkeypatch: pytest.MonkeyPatch) -> None:
-    from narrows.testbed.tools import bootstrap
-
+@pytest.mark.parametrize("works", ["uv", "no uv for this machine", "uv fails"])
+def test_the_set_up_installs_with_hash_checking(
+    works: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commands = list[str]()
+
+    def exit_code(command: Sequence[str]) -> int:
+        commands.append(" ".join(command))
+        fails = {"no uv for this machine": "--only-binary uv", "uv fails": "bin/uv pip"}
+        return int(fails.get(works, "nothing") in commands[-1])
+
     monkeypatch.setattr(bootstrap, "STAMP", ROOT / "no-such-stamp")
-    monkeypatch.setattr(bootstrap, "run", lambda command: commands.append(" ".join(command)))
+    monkeypatch.setattr(bootstrap, "exit_code", exit_code)
     monkeypatch.setattr(Path, "write_text", lambda self, text: len(text))
     bootstrap.build_engine()
-    first, second = commands
-    assert first.endswith("pip install --require-hashes --requirement requirements-dev.txt")
-    assert "--no-deps --no-build-isolation --editable" in second
+    *before, last = commands
+    assert before and all("install" in line and "--require-hashes" in line for line in before)
+    assert before[-1].endswith("--require-hashes --requirement requirements-dev.txt")
+    assert ("bin/uv pip install" in before[-1]) is (works == "uv")
+    assert "--no-deps --no-build-isolation --editable" in last
     assert (ROOT / bootstrap.REQUIREMENTS).is_file()
-    monkeypatch.setenv("PIP_CONSTRAINT", "other.txt")
-    assert "PIP_CONSTRAINT" not in bootstrap.environment()
+
+
+def test_other_constraints_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_CONSTRAINT", "UV_CONSTRAINT"):
+        monkeypatch.setenv(name, "other.txt")
+        assert name not in bootstrap.environment()
+
+
+def test_a_requirement_has_its_hashes_and_no_others() -> None:
+    both = "ab==2 \\\n    --hash=sha256:2 \\\n    --hash=sha256:3\n"
+    text = f"a==1 \\\n    --hash=sha256:1\n{both}b==4\n"
+    assert bootstrap.requirement("ab", text) == both
+    assert bootstrap.requirement("b", text) == "b==4\n"
+    with pytest.raises(bootstrap.BuildError, match="has no c"):
+        bootstrap.requirement("c", text)
