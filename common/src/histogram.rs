@@ -6,7 +6,7 @@
 //! is `4 * 2^precision_bits` bytes for each power of two between the minimum and the maximum. A
 //! bucket counts up to 2^32 - 1 values.
 
-use crate::Duration;
+use crate::time::Duration;
 
 /// A histogram of durations. Except for the buckets, it fits into one cache line.
 #[derive(Clone, Debug)]

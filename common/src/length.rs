@@ -1,6 +1,6 @@
 //! The bytes of a frame that count against a rate or a limit.
 
-use crate::Bytes;
+use crate::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 //!
 //! Units are last in the names; the Parquet columns have the same names.
 
-use crate::{Duration, Time};
+use crate::time::{Duration, Time};
 
 /// A row of a sender's state, with the names of Linux's `tcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,8 @@
 //! period is `floor(start + total_bits * 10^12 / r)`, and the long-run rate has no rounding error.
 //! An idle serializer restarts at the arrival.
 
-use crate::{Duration, PS_PER_S, Rate, Time};
+use crate::time::{Duration, PS_PER_S, Time};
+use crate::units::Rate;
 
 /// The transmission clock of one link direction.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@
 //! slot's list, next to the previously set timer, which is still in the caches. Up to 16 timers are
 //! searched linearly, without slots.
 
-use crate::Time;
+use crate::time::Time;
 
 /// Bits of an instant inside a slot of the lowest level: 2^18 ps are 0.26 us.
 const SLOT_BITS: u32 = 18;

@@ -29,12 +29,9 @@ pub use eal::{Eal, EalConfig};
 pub use error::Error;
 pub use idle::{Idle, IdleKind, Standing};
 pub use mbuf::{Mbuf, Mempool};
-pub use port::{Offloads, Port, PortCounts, Queue};
+pub use port::{BURST, Offloads, Port, PortCounts, Queue};
 
 /// True if libdpdk can be loaded.
 pub fn is_available() -> bool {
     sys::ready().is_ok()
 }
-
-/// The most packets of a burst.
-pub const BURST: usize = 32;

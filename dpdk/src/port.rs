@@ -10,8 +10,10 @@ use crate::error::{Error, reason};
 use crate::fanout::without_fanout;
 use crate::mbuf::{Mbuf, Mempool};
 use crate::packet_sockets::PacketSockets;
-use crate::{BURST, sys};
+use crate::sys;
 
+/// The most packets of a burst.
+pub const BURST: usize = 32;
 /// Descriptors to request per queue; a driver may have fewer.
 const DESCRIPTORS: u16 = 1024;
 /// Checks of the link between two attempts to connect.

@@ -1,11 +1,8 @@
 //! The functions and structures of `fpga/model/core.h`, loaded at run time.
 
-use crate::core::VerilatedCore;
 use libloading::Library;
-use narrows_queueing::PortCore;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
-use std::sync::Arc;
 
 /// `CORE_ABI` of the header that this file follows.
 const ABI: u32 = 1;
@@ -71,24 +68,11 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// What the library says of a core's failure.
-    pub(crate) fn error(&self, core: *const Opaque) -> String {
-        // SAFETY: the core is alive; the text is a C string of its own that lives until its next
-        // call, and is copied here.
-        unsafe { CStr::from_ptr((self.error)(core)) }.to_string_lossy().into_owned()
-    }
-}
-
-/// Verilator's library of the decision core.
-#[derive(Clone)]
-pub struct CoreLibrary(Arc<Api>);
-
-impl CoreLibrary {
     /// Loads the library at a path.
     ///
     /// # Errors
     /// If it cannot be loaded, or its functions are not those of this version.
-    pub fn load(path: &Path) -> Result<Self, String> {
+    pub(crate) fn load(path: &Path) -> Result<Self, String> {
         let failed = |error: libloading::Error| format!("{}: {error}", path.display());
         // SAFETY: the library is Verilator's model and a shim; its constructors only set up C++'s
         // own state.
@@ -105,7 +89,7 @@ impl CoreLibrary {
         if abi != ABI {
             return Err(format!("{}: its ABI is {abi}; expected {ABI}", path.display()));
         }
-        Ok(CoreLibrary(Arc::new(Api {
+        Ok(Api {
             new: function!("new"),
             free: function!("free"),
             set: function!("set"),
@@ -116,11 +100,13 @@ impl CoreLibrary {
             rows: function!("rows"),
             error: function!("error"),
             _library: library,
-        })))
+        })
     }
 
-    /// A new core: an empty queue and an idle line.
-    pub fn core(&self) -> Box<dyn PortCore> {
-        Box::new(VerilatedCore::new(self.0.clone()))
+    /// What the library says of a core's failure.
+    pub(crate) fn error(&self, core: *const Opaque) -> String {
+        // SAFETY: the core is alive; the text is a C string of its own that lives until its next
+        // call, and is copied here.
+        unsafe { CStr::from_ptr((self.error)(core)) }.to_string_lossy().into_owned()
     }
 }

@@ -5,5 +5,6 @@
 
 mod api;
 mod core;
+mod library;
 
-pub use api::CoreLibrary;
+pub use library::CoreLibrary;
