@@ -245,6 +245,13 @@ def test_circles_are_found(tmp_path: Path) -> None:
     assert circles(rust_imports(tmp_path)) == [["a::child", "b"]]
 
 
+def test_a_circle_with_a_module_that_a_macro_declares_is_found(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/lib.rs").write_text("list! { one }\npub const ALL: u8 = one::NUMBER;\n")
+    (tmp_path / "src/one.rs").write_text("use crate::ALL;\n")
+    assert circles(rust_imports(tmp_path)) == [["crate", "one"]]
+
+
 def imports(path: Path) -> set[str]:
     """The packages that a Python file imports, anywhere in it; ours by their rooms."""
     found = set()

@@ -82,7 +82,8 @@ def rust_imports(crate: Path) -> dict[str, set[str]]:
     graph = {}
     for module, path in known.items():
         text = re.sub(r"\bpub\([^)]*\)", "pub", without_inline_modules(shipped(path)))
-        children = set(re.findall(r"\bmod\s+(\w+)\s*;", text))
+        # By their files, as a macro may declare them.
+        children = {other[-1] for other in known if other and other[:-1] == module}
         named = [path for use in USE.findall(text) for path in use_trees(use)]
         named += INLINE_PATH.findall(USE.sub("", text))
         for child in children:
