@@ -76,7 +76,7 @@ impl Scoreboard {
     }
 
     /// Everything below `ack` has arrived; returns how many of these bytes had been SACKed.
-    pub fn on_acked(&mut self, ack: u64) -> u64 {
+    pub fn on_cumulative_ack(&mut self, ack: u64) -> u64 {
         debug_assert!(self.una <= ack && ack <= self.nxt);
         self.una = ack;
         let removed = if self.sacked.is_empty() { 0 } else { self.sacked.remove_below(ack) };

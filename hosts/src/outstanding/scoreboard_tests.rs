@@ -8,7 +8,7 @@ const MSS: u32 = 100;
 fn flying(una: u64, nxt: u64) -> Scoreboard {
     let mut board = Scoreboard::default();
     board.on_sent(nxt);
-    board.on_acked(una);
+    board.on_cumulative_ack(una);
     board
 }
 
@@ -50,7 +50,7 @@ fn a_timeout_loses_all_but_the_sacked_and_repairs_hole_by_hole() {
     assert_eq!(board.next_lost_hole(), Some((1200, 1500)));
     board.on_retransmitted(1300);
     assert_eq!(board.pipe_bytes(), 200);
-    board.on_acked(1300);
+    board.on_cumulative_ack(1300);
     assert_eq!((board.pipe_bytes(), board.next_lost_hole()), (0, Some((1300, 1500))));
 }
 
@@ -59,7 +59,7 @@ fn an_ack_that_stops_at_a_sacked_range_is_reneging() {
     let mut board = flying(1000, 1500);
     board.on_sacked(1100, 1200);
     assert!(!board.is_reneged());
-    board.on_acked(1100);
+    board.on_cumulative_ack(1100);
     assert!(board.is_reneged());
     board.forget_sacked();
     assert_eq!((board.sacked_bytes(), board.pipe_bytes()), (0, 400));
@@ -119,7 +119,7 @@ proptest! {
                 }
                 2 => {
                     let ack = (octets.una + len).min(octets.nxt);
-                    board.on_acked(ack);
+                    board.on_cumulative_ack(ack);
                     octets.una = ack;
                     octets.high_rxt = octets.high_rxt.max(ack);
                 }

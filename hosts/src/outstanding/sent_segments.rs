@@ -151,7 +151,11 @@ impl SentSegments {
 
     /// Everything below `ack` has arrived. Calls `newly` with the start and the state of each
     /// segment not SACKed before.
-    pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &SentSegment)) -> Acked {
+    pub fn on_cumulative_ack(
+        &mut self,
+        ack: u64,
+        mut newly: impl FnMut(u64, &SentSegment),
+    ) -> Acked {
         let mut acked = Acked::default();
         while let Some(sent) = self.segments.front() {
             if sent.state == SegmentState::InFlight {
@@ -269,7 +273,7 @@ mod tests {
 
     fn log() -> SentSegments {
         let mut log = SentSegments::default();
-        log.on_acked(0, |_, _| ());
+        log.on_cumulative_ack(0, |_, _| ());
         for n in 1..=4 {
             log.on_sent(n * 10, Time::from_ps(n), Departure::default());
         }
@@ -286,14 +290,14 @@ mod tests {
         let (mut log, at) = (log(), Time::from_ps);
         log.on_retransmitted(20, 30, at(9), Departure::default(), false);
         assert_eq!((log.sent_at(30), log.sent_at(35), log.sent_at(41)), (None, Some(at(4)), None));
-        let acked = log.on_acked(25, |_, _| ());
+        let acked = log.on_cumulative_ack(25, |_, _| ());
         assert_eq!(
             (acked.oldest_at, acked.newest_at, acked.is_ambiguous),
             (Some(at(1)), Some(at(2)), false)
         );
-        assert!(log.on_acked(30, |_, _| ()).is_ambiguous);
-        assert_eq!(log.on_acked(39, |_, _| ()), Acked::default());
-        assert_eq!(log.on_acked(40, |_, _| ()).oldest_at, Some(at(4)));
+        assert!(log.on_cumulative_ack(30, |_, _| ()).is_ambiguous);
+        assert_eq!(log.on_cumulative_ack(39, |_, _| ()), Acked::default());
+        assert_eq!(log.on_cumulative_ack(40, |_, _| ()).oldest_at, Some(at(4)));
     }
 
     #[test]
@@ -327,7 +331,7 @@ mod tests {
                         for (from, to) in ranges { log.on_sacked(from, to, &sacked, &mut |_, s| newly.push(s.end)); }
                     }
                     3 => { log.mark_lost(to); }
-                    4 => { una = to; sacked.remove_below(una); log.on_acked(una, |_, s| newly.push(s.end)); }
+                    4 => { una = to; sacked.remove_below(una); log.on_cumulative_ack(una, |_, s| newly.push(s.end)); }
                     _ => {}
                 }
                 for end in newly { prop_assert!(delivered.insert(end), "{end} delivered twice"); }

@@ -264,7 +264,7 @@ mod tests {
             Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: true };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(at(10));
         let mut rule = Fack::new(&setup, cut);
         let restarts_timer = cut != Cut::Half;
@@ -290,7 +290,7 @@ mod tests {
         rule.on_retransmitted(&mut board, at(2), at(3));
         // 10 - 5 + 2 = 7 again.
         assert_eq!(rule.poll_send(&board, 8 * MSS, true), NextSegment::New { room_bytes: MSS });
-        board.on_acked(at(10));
+        board.on_cumulative_ack(at(10));
         assert!(rule.on_ack(&mut board, 10 * MSS).is_repaired);
     }
 

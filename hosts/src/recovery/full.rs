@@ -173,7 +173,7 @@ mod tests {
             Setup { mss: 536, dupack_threshold: 3, limited_transmit: false, ns2_newreno: true };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(1 + 10 * MSS);
         let mut rule = Full::new(&setup, true);
         for n in 1..=3 {
@@ -184,7 +184,7 @@ mod tests {
         // 5 and 4 duplicates, minus the 10 outstanding.
         assert_eq!(rule.poll_send(&board, 6 * MSS, true), NextSegment::New { room_bytes: 0 });
         assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: MSS });
-        board.on_acked(1 + 4 * MSS);
+        board.on_cumulative_ack(1 + 4 * MSS);
         let outcome = rule.on_ack(&mut board, 4 * MSS);
         assert!(!outcome.may_grow && outcome.restarts_timer && !outcome.is_repaired);
         rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);

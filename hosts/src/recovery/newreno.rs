@@ -195,7 +195,7 @@ mod tests {
             Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: false };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(1 + sent * MSS);
         (NewReno::new(&setup, PartialAck::RestartsTimerOnce), board)
     }
@@ -203,7 +203,7 @@ mod tests {
     fn ack(rule: &mut NewReno, board: &mut Scoreboard, segments: u64) -> Outcome {
         let to = 1 + segments * MSS;
         let acked = to - board.una();
-        board.on_acked(to);
+        board.on_cumulative_ack(to);
         rule.on_ack(board, acked)
     }
 

@@ -33,14 +33,14 @@ mod tests {
         let setup = Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(1 + 20 * MSS);
         let mut rule = (RULE.build)(&setup);
         for n in 1..=3 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0).is_loss_found, n == 3);
         }
         rule.on_retransmitted(&mut board, 1, 1 + MSS);
-        board.on_acked(1 + 5 * MSS);
+        board.on_cumulative_ack(1 + 5 * MSS);
         let outcome = rule.on_ack(&mut board, 5 * MSS);
         assert!(outcome.is_repaired);
         assert_eq!(outcome.may_grow, ns2_newreno);

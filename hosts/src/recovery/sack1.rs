@@ -195,7 +195,7 @@ mod tests {
             Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: true };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(at(10));
         let mut rule = Sack1::new(&setup, false);
         let sack = |rule: &mut Sack1, board: &mut Scoreboard, from, to| {
@@ -221,13 +221,13 @@ mod tests {
         rule.on_retransmitted(&mut board, at(2), at(3));
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
         // A partial ACK subtracts two: two new segments.
-        board.on_acked(at(2));
+        board.on_cumulative_ack(at(2));
         let partial = rule.on_ack(&mut board, 2 * MSS);
         assert!(partial.restarts_timer && partial.clears_backoff && !partial.may_grow);
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 2 * MSS });
         board.on_sent(at(12));
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
-        board.on_acked(at(10));
+        board.on_cumulative_ack(at(10));
         let full = rule.on_ack(&mut board, 8 * MSS);
         assert!(full.is_repaired && !full.may_grow);
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 3500 });

@@ -9,7 +9,7 @@ fn rule(sent: u64) -> (Sack, Scoreboard) {
         Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: false };
     let mut board = Scoreboard::default();
     board.on_sent(1);
-    board.on_acked(1);
+    board.on_cumulative_ack(1);
     board.on_sent(at(sent));
     (Sack::new(&setup), board)
 }
@@ -65,10 +65,10 @@ fn four_losses_in_ten_are_repaired_in_one_recovery() {
     resend(&mut rule, &mut board, 6);
     assert_eq!(rule.poll_send(&board, 5 * MSS, true), NextSegment::New { room_bytes: MSS });
     // The retransmission of 0 arrives: everything below 2.
-    board.on_acked(at(2));
+    board.on_cumulative_ack(at(2));
     let outcome = rule.on_ack(&mut board, 2 * MSS);
     assert!(!outcome.may_grow && outcome.restarts_timer && !outcome.is_repaired);
-    board.on_acked(at(10));
+    board.on_cumulative_ack(at(10));
     assert!(rule.on_ack(&mut board, 8 * MSS).is_repaired);
     assert_eq!(rule.poll_send(&board, 5 * MSS, true), NextSegment::New { room_bytes: 5 * MSS });
 }
@@ -122,7 +122,7 @@ fn after_a_timeout_the_sacked_are_not_sent_again() {
     // New duplicates start no recovery before all of that is acknowledged.
     sack(&mut rule, &mut board, 4, 6);
     assert_eq!(rule.stage(), Stage::Loss);
-    board.on_acked(at(6));
+    board.on_cumulative_ack(at(6));
     rule.on_ack(&mut board, 6 * MSS);
     assert_eq!(rule.stage(), Stage::Open);
 }

@@ -97,7 +97,7 @@ mod tests {
             Setup { mss: 1000, dupack_threshold: 3, limited_transmit: false, ns2_newreno: false };
         let mut board = Scoreboard::default();
         board.on_sent(1);
-        board.on_acked(1);
+        board.on_cumulative_ack(1);
         board.on_sent(1 + 10 * MSS);
         let mut rule = Tahoe::new(&setup);
         for n in 1..=9 {
@@ -109,7 +109,7 @@ mod tests {
         rule.on_retransmitted(&mut board, 1, 1 + MSS);
         assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
         // The gap is closed: none of the nine is retransmitted.
-        board.on_acked(1 + 10 * MSS);
+        board.on_cumulative_ack(1 + 10 * MSS);
         assert!(rule.on_ack(&mut board, 10 * MSS).may_grow);
         assert_eq!(rule.poll_send(&board, 2 * MSS, true), NextSegment::New { room_bytes: 2 * MSS });
     }

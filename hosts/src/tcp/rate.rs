@@ -125,7 +125,9 @@ mod tests {
     }
 
     fn ack(rate: &mut RateEstimator, log: &mut SentSegments, ms: u64, to: u64) -> RateSample {
-        log.on_acked(1000 * to, |start, sent| rate.on_delivered(at(ms), sent, sent.end - start));
+        log.on_cumulative_ack(1000 * to, |start, sent| {
+            rate.on_delivered(at(ms), sent, sent.end - start)
+        });
         rate.sample(0, Duration::from_ms(50))
     }
 

@@ -44,8 +44,8 @@ impl UnusedSender {
         sender.rtt = self.rtt.clone();
         sender.mss = self.mss;
         if self.is_established {
-            sender.board.on_acked(1);
-            sender.board.sent.on_acked(1, |_, _| ());
+            sender.board.on_cumulative_ack(1);
+            sender.board.sent.on_cumulative_ack(1, |_, _| ());
             self.handshake_rtt.into_iter().for_each(|rtt| sender.rtt_histogram.add(rtt));
             sender.establish(settings, self.mss, handshake.has_sack, handshake.has_lost_syn);
         }

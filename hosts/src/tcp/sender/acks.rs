@@ -19,7 +19,7 @@ impl Sender {
         let was_limited = self.board.una() < self.limited_to;
         let acked_bytes = ack - self.board.una();
         let had_sacked = self.board.sacked_bytes() > 0;
-        let delivered_bytes = acked_bytes - self.board.on_acked(ack);
+        let delivered_bytes = acked_bytes - self.board.on_cumulative_ack(ack);
         self.buffer.release(ack);
         self.timed_out_at = None;
         let rtt = self.sample(now, ack, had_sacked, echoed);

@@ -158,8 +158,8 @@ impl Sender {
 
     /// The SYN was acknowledged `rtt` after it left; `None` if that is ambiguous.
     pub fn on_syn_acked(&mut self, now: Time, rtt: Option<Duration>) {
-        self.board.on_acked(1);
-        self.board.sent.on_acked(1, |_, _| ());
+        self.board.on_cumulative_ack(1);
+        self.board.sent.on_cumulative_ack(1, |_, _| ());
         if let Some(rtt) = rtt {
             self.take_sample(now, rtt);
         }

@@ -29,7 +29,7 @@ impl Sender {
     ) -> Option<Duration> {
         let Sender { board, recovery, rate, follows_segments, .. } = self;
         let Acked { oldest_at, newest_at, is_ambiguous, newest_is_ambiguous } =
-            board.sent.on_acked(ack, |start, sent| {
+            board.sent.on_cumulative_ack(ack, |start, sent| {
                 if *follows_segments {
                     recovery.on_segment_delivered(now, start, sent);
                 }
