@@ -16,6 +16,7 @@
 
 use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::rates::secs;
 use narrows_common::Duration;
 
 /// The variant's entry in the list.
@@ -94,10 +95,6 @@ impl AppTcp {
         let segments = self.rate_bps * secs(self.rtt_base) / (8.0 * f64::from(self.mss));
         Some((libm::round(segments) as u64).max(2) * u64::from(self.mss))
     }
-}
-
-fn secs(span: Duration) -> f64 {
-    span.as_ps() as f64 * 1e-12
 }
 
 impl CongestionControl for AppTcp {

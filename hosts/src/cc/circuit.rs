@@ -7,6 +7,7 @@
 
 use crate::api::{Ack, Class, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::rates::secs;
 use narrows_common::Duration;
 
 /// The variant's entry in the list.
@@ -71,7 +72,7 @@ impl CongestionControl for Circuit {
     }
     fn on_measurement(&mut self, ack: &Ack) {
         if !self.is_given && ack.min_rtt != Duration::MAX {
-            let bytes = self.rate_bps / 8.0 * (ack.min_rtt.as_ps() as f64 * 1e-12);
+            let bytes = self.rate_bps / 8.0 * secs(ack.min_rtt);
             self.cwnd_bytes = (bytes as u64).max(ack.mss.into());
         }
     }

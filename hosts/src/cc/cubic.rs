@@ -20,8 +20,9 @@ use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::hystart::HyStart;
 use crate::cc::parts::hystart_plus::HyStartPlus;
+use crate::cc::parts::rates::secs;
 use crate::cc::reno::slow_start;
-use narrows_common::{Duration, Time};
+use narrows_common::Time;
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -144,10 +145,6 @@ struct Epoch {
     /// The plateau, in segments.
     w_max: f64,
     w_est: f64,
-}
-
-fn secs(span: Duration) -> f64 {
-    span.as_ps() as f64 * 1e-12
 }
 
 impl Cubic {

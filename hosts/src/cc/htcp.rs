@@ -13,6 +13,7 @@
 
 use crate::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::rates::secs;
 use crate::cc::parts::round_trips::ratio;
 use crate::cc::parts::window::Window;
 use narrows_common::{Duration, Time};
@@ -93,7 +94,7 @@ impl Htcp {
 
     /// Segments added per round trip, `since` the last congestion event.
     fn step(&self, since: Duration) -> f64 {
-        let later = since.as_ps() as f64 * 1e-12 - 1.0;
+        let later = secs(since) - 1.0;
         let mut factor = 1.0;
         if later > 0.0 {
             factor += 10.0 * later + later * later / 4.0;
@@ -144,7 +145,7 @@ impl CongestionControl for Htcp {
             return;
         }
         let bytes = ack.delivered_bytes.saturating_sub(delivered) as f64;
-        let rate = bytes / (span.as_ps() as f64 * 1e-12);
+        let rate = bytes / secs(span);
         let rate = self.rate.map_or(rate, |smoothed| (3.0 * smoothed + rate) / 4.0);
         self.rate = Some(rate);
         self.epoch_rate = self.epoch_rate.max(rate);

@@ -14,6 +14,7 @@
 
 use crate::api::{Ack, Class, Congestion, Idle};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::rates::secs;
 use crate::cc::parts::window::Window;
 use narrows_common::{Duration, Time};
 
@@ -64,10 +65,6 @@ impl Jersey {
         }
         (self.rate * secs(self.min_rtt)) as u64
     }
-}
-
-fn secs(span: Duration) -> f64 {
-    span.as_ps() as f64 * 1e-12
 }
 
 impl CongestionControl for Jersey {

@@ -15,6 +15,7 @@
 
 use crate::api::{Ack, Class, Congestion, Idle, Parameter};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::rates::secs;
 use crate::cc::parts::window::Window;
 use narrows_common::{Duration, Time};
 
@@ -69,7 +70,7 @@ impl Westwood {
     /// The estimated bandwidth-delay product, in bytes.
     fn eligible(&self) -> Option<u64> {
         let (_, rate) = self.filters.filter(|_| self.min_rtt != Duration::MAX)?;
-        Some((rate * (self.min_rtt.as_ps() as f64 * 1e-12)) as u64)
+        Some((rate * secs(self.min_rtt)) as u64)
     }
 }
 
@@ -89,7 +90,7 @@ impl CongestionControl for Westwood {
             return;
         }
         let bytes = ack.delivered_bytes.saturating_sub(delivered) as f64;
-        let rate = bytes / (span.as_ps() as f64 * 1e-12);
+        let rate = bytes / secs(span);
         self.filters = Some(self.filters.map_or((rate, rate), |(first, second)| {
             let first = (7.0 * first + rate) / 8.0;
             (first, (7.0 * second + first) / 8.0)

@@ -1,7 +1,15 @@
-//! Rates in bytes per second: the bytes sent in a time, and the initial pacing rate.
+//! Rates in bytes per second: the bytes sent in a time, and the initial pacing rate. Spans in
+//! seconds.
 
 use crate::cc::control::Setup;
 use narrows_common::{Duration, PS_PER_S};
+
+/// A span in seconds. A product, as the variants' results rest on its rounding; that of
+/// [`Duration::as_secs_f64`], a quotient, can differ in the last bit.
+#[inline]
+pub(crate) fn secs(span: Duration) -> f64 {
+    span.as_ps() as f64 * 1e-12
+}
 
 /// `rate` for `span`, rounded down.
 pub(crate) fn bytes_in(rate_bytes_per_sec: u64, span: Duration) -> u64 {
