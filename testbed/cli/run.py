@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
 from narrows.testbed.cli.options import add_target_options, own_options, request_of
 from narrows.testbed.problems import InputError, Problem
@@ -115,7 +116,7 @@ def preview(request: RunRequest, *, as_json: bool) -> int:
         content = {"schema": 1, "title": prepared.title, "path": understood, "runs": runs}
         print(json.dumps(content, indent=1, ensure_ascii=False))
         return DONE
-    lasts_s = sum(job.expected_ps for job in prepared.jobs) / 1e12
+    lasts_s = sum(job.expected_ps for job in prepared.jobs) / PS_PER_S
     kind = "real time" if request.target.in_real_time else "simulated time"
     lines = [
         prepared.title,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.runs.jobs import Display, Job, Outcome, simulated, worked_ps
 from narrows.testbed.runs.run_directories import put_aside_finished
 from narrows.testbed.runs.worker_process import Spare, WorkerProcess
@@ -107,7 +108,7 @@ def run_all(
                     display.finished(outcome)
                 ended_ps = sum(worked_ps(outcome) for outcome in outcomes.values())
                 part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
-                simulated_s = sum(worker.simulated_ps for worker in running) / 1e12
+                simulated_s = sum(worker.simulated_ps for worker in running) / PS_PER_S
                 simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
                 display.update((ended_ps + part_ps) / max(total_ps, 1), simulated_s)
     finally:

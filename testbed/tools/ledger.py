@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import engine
 from narrows.testbed.files import sync_directory
 from narrows.testbed.problems import InputError, Problem
@@ -93,7 +94,7 @@ class Ledger:
             "schema": SCHEMA,
             "valid": not reasons,
             "invalid_reason": "; ".join(reasons) or None,
-            "duration_s": max(one.now_ps() for one in self._switches.values()) / 1e12,
+            "duration_s": max(one.now_ps() for one in self._switches.values()) / PS_PER_S,
             **more,
             "ports": ports,
             "switches": {name: one.statistics() for name, one in self._switches.items()},

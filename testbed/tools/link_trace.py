@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.traces import links
-from narrows.testbed.scenario.traces.links import PS_PER_MS, LinkTrace
+from narrows.testbed.scenario.traces.links import LinkTrace
 
 TICK_MS = 20
 """Time between two steps of the cellular model, as in Sprout."""

@@ -1,7 +1,7 @@
 //! A core of the library behind [`PortCore`].
 
 use crate::api::{Api, Dequeued, Opaque, Row, Settings};
-use narrows_common::{Bytes, Duration, LengthBasis, Time};
+use narrows_common::{Bytes, Duration, LengthBasis, PS_PER_S, Time};
 use narrows_queueing::{
     Backlog, CoreDequeued, CoreRow, CoreSettings, DropReason, Fate, MarkReason, PortCore,
     QueueEvent, QueueLimit, threshold_reasons,
@@ -17,7 +17,7 @@ const ROOM_PACKETS: u64 = 1 << 20;
 /// The bytes of the shortest IPv4 packet with a transport header; UDP's (RFC 768).
 const SHORTEST_BYTES: u64 = 28;
 /// Picoseconds of a byte at 1 bit/s.
-const BYTE_PS: u128 = 8_000_000_000_000;
+const BYTE_PS: u128 = 8 * PS_PER_S as u128;
 /// An event has at most so many rows: an enqueue and a mark, or a mark and a dequeue.
 const MOST_ROWS: usize = 4;
 

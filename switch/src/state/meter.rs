@@ -3,7 +3,7 @@
 //! Buckets count in units of 10^-12 token. With a rate in tokens per second and time in
 //! picoseconds, a bucket gains exactly `rate * time` units.
 
-use narrows_common::Time;
+use narrows_common::{PS_PER_S, Time};
 
 /// A meter's colour, as v1model numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) struct Meter {
 }
 
 /// Parts of a token.
-const PARTS: u128 = 1_000_000_000_000;
+const PARTS: u128 = PS_PER_S as u128;
 
 impl Meter {
     /// Configures it and fills the buckets; `None` makes it always green.

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.schema import budgets
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 
 if TYPE_CHECKING:
     from narrows.schema.plan import DelaySteps
 
 HEADER = ["seconds", "delay_ms"]
-PS_PER_MS = PS_PER_S // 1000
 MOST_MS = 3_600_000
 """An hour."""
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.schema import budgets
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 
 if TYPE_CHECKING:
     from narrows.schema.switch import RateTrace
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 HEADER = ["seconds", "bps"]
 CHANCE_BYTES = 1504
 """Bytes of a delivery opportunity in mahimahi's format."""
-PS_PER_MS = PS_PER_S // 1000
 MOST_BPS = 2**63
 
 

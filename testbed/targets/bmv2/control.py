@@ -19,7 +19,7 @@ from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.errors import DriverError
 from narrows.controller.events import Done, ManagedSwitch, carry_out
 from narrows.controller.state import SwitchState
-from narrows.schema.units import PS_PER_NS
+from narrows.schema.units import PS_PER_NS, PS_PER_S
 from narrows.testbed.targets.bmv2.clock import US_NS
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.switch_plan import SwitchPlan
@@ -226,6 +226,6 @@ class Begin:
     async def wait_until(self, at_ps: int) -> None:
         """Returns at that time; raises `RunOver` if the run ends first."""
         await asyncio.to_thread(self._began.wait)
-        ahead_s = max(at_ps - self.now_ps(), 0) / 1e12
+        ahead_s = max(at_ps - self.now_ps(), 0) / PS_PER_S
         if await asyncio.to_thread(self._over.wait, ahead_s):
             raise RunOver

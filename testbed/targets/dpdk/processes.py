@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import engine
 from narrows.testbed.child_process import environment
 from narrows.testbed.files import write_summary
@@ -81,7 +82,7 @@ def run(plan: str, setup: str, out: Path, report: Tell) -> Summary:
         hosts = engine.run_real_time(
             plan, str(out), setup, watched, devices=of_hosts, meet=child.meet()
         )
-        switches = child.end(round(hosts["duration_s"] * 1e12))
+        switches = child.end(round(hosts["duration_s"] * PS_PER_S))
     finally:
         child.stop()
     for table in theirs.glob("*.parquet"):

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.targets.linux import settings, variants
 from narrows.testbed.targets.linux.hosts import LinuxHosts
 from narrows.testbed.targets.linux.namespaces import Namespace
@@ -243,7 +244,7 @@ class Driver(Loop):
                 self.sample()
                 next_ps = now_ps + self.samples_ps
                 deadlines[0] = next_ps
-            wait_s = max(0, min(deadlines) - self.now_ps()) / 1e12
+            wait_s = max(0, min(deadlines) - self.now_ps()) / PS_PER_S
             for number, events in self.epoll.poll(wait_s):
                 if number in self.listeners:
                     self.accept(*self.listeners[number])

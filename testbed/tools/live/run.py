@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import engine
 from narrows.testbed.files import write_summary
 from narrows.testbed.problems import InputError, Problem
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from narrows.testbed.runs.request import RunRequest
 
 CHANGED: Final = "its ports were changed by hand (--live)"
-PS_PER_S: Final = 1e12
 
 
 class RunView:

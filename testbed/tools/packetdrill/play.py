@@ -40,13 +40,13 @@ SOCKET_OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "TCP_NODELAY": ("nagle", lambda text: text == "0"),
     "SO_RCVBUF": ("window_bytes", int),
     "TCP_MAXSEG": ("segment_bytes", int),
-    "TCP_USER_TIMEOUT": ("user_timeout_ps", lambda text: int(text) * 10**9),
-    "TCP_KEEPIDLE": ("keep_alive.idle_ps", lambda text: int(text) * 10**12),
-    "TCP_KEEPINTVL": ("keep_alive.interval_ps", lambda text: int(text) * 10**12),
+    "TCP_USER_TIMEOUT": ("user_timeout_ps", lambda text: int(text) * units.PS_PER_MS),
+    "TCP_KEEPIDLE": ("keep_alive.idle_ps", lambda text: int(text) * units.PS_PER_S),
+    "TCP_KEEPINTVL": ("keep_alive.interval_ps", lambda text: int(text) * units.PS_PER_S),
     "TCP_KEEPCNT": ("keep_alive.probes", int),
 }
 """Options that set a flow's setting: the setting, and its parser."""
-KEEP_ALIVE = {"idle_ps": 7200 * 10**12, "interval_ps": 75 * 10**12, "probes": 9}
+KEEP_ALIVE = {"idle_ps": 7200 * units.PS_PER_S, "interval_ps": 75 * units.PS_PER_S, "probes": 9}
 """Defaults of SO_KEEPALIVE, as in Linux."""
 
 
@@ -281,7 +281,7 @@ def blank(sent: Segment, expected: Segment) -> Segment:
 
 def seconds(time_ps: int) -> str:
     """Formats a time in seconds."""
-    return f"{time_ps / 1e12:.6f} s"
+    return f"{time_ps / units.PS_PER_S:.6f} s"
 
 
 def main(paths: Sequence[Path]) -> int:

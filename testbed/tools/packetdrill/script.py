@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 
@@ -159,7 +160,7 @@ def when_of(text: str) -> When:
     if text == "*":
         return When(0, None, False)
     least, _, greatest = text.partition("~")
-    ends = [round(float(part.lstrip("+")) * 1e12) for part in (least, greatest or least)]
+    ends = [round(float(part.lstrip("+")) * PS_PER_S) for part in (least, greatest or least)]
     return When(ends[0], ends[1], text.startswith("+"))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed.tools.shell.connections import NO_THRESHOLD, Sample, Sender
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def described(summary: Summary, senders: Sequence[Sender]) -> Summary:
 def flow(sender: Sender, end_s: float) -> FlowSummary:
     """A flow's summary, over the time from its first sample to its end or the run's."""
     first, last = sender.samples[0], sender.samples[-1]
-    start_s = first.time_ps / 1e12
-    stop_s = end_s if sender.ended_ps is None else sender.ended_ps / 1e12
+    start_s = first.time_ps / PS_PER_S
+    stop_s = end_s if sender.ended_ps is None else sender.ended_ps / PS_PER_S
     lasts_s = max(stop_s - start_s, 1e-6)
     states = [sample.in_recovery for sample in sender.samples]
     return {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_common::{Time, budgets};
+use narrows_common::{PS_PER_S, Time, budgets};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ pub struct CpuLimit {
 }
 
 /// Parts of a token: what one token per second adds in a picosecond.
-const PARTS: u128 = 1_000_000_000_000;
+const PARTS: u128 = PS_PER_S as u128;
 /// A bucket holds what its rate gives in this part of a second.
 const BURSTS_PER_S: u64 = 10;
 /// What a bucket holds at least: a packet of the greatest length, whatever the rate.
