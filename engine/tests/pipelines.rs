@@ -152,7 +152,7 @@ fn two_and_three_pipelines_equal_one_switch() {
 
 /// Its table has a time-out of 10 ms, and only packets of the second pipeline hit the entry.
 #[test]
-fn an_entry_is_idle_when_it_is_in_every_pipe() {
+fn an_entry_is_idle_when_it_is_in_every_pipeline() {
     let mut made = two(include_str!("../../switch/tests/programs/profiles.json"));
     let mut all = Pipelines::new(&mut made);
     let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
@@ -173,7 +173,7 @@ fn an_entry_is_idle_when_it_is_in_every_pipe() {
 
 /// Ingress of both pipelines learns sources, and both count misses.
 #[test]
-fn digests_and_counts_are_of_all_pipes() {
+fn digests_and_counts_are_of_all_pipelines() {
     let mut made = two(include_str!("../../switch/tests/programs/control.json"));
     let mut all = Pipelines::new(&mut made);
     for number in 1..=4 {

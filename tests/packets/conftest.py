@@ -49,8 +49,8 @@ def in_process() -> Iterator[Target]:
 
 @contextmanager
 def narrows() -> Iterator[Target]:
-    """`narrows switch` on one end of veths, the tester on the other. Two cores have a pipe each, so
-    that packets from SOURCE to SINK cross; `engine` is one pipe."""
+    """`narrows switch` on one end of veths, the tester on the other. Two cores have a pipeline
+    each, so that packets from SOURCE to SINK cross; `engine` is one pipeline."""
     if lacking := namespaces.missing():
         pytest.skip(lacking[0])
     if engine.dpdk_version() is None:

@@ -57,6 +57,7 @@ impl Config {
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
         let rng = match self.switch.pipeline {
             0 => Rng::for_component(seed, &self.name),
+            // "pipe" seeds it: another word would change the results.
             pipeline => Rng::for_component(seed, &format!("{}, pipe {pipeline}", self.name)),
         };
         Ok(Switch::new(program.clone(), self.switch.clone(), rng)?)
