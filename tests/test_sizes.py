@@ -1,4 +1,6 @@
-"""Limits of size: lines of functions and files, files per folder, characters of test names."""
+"""Limits of size: lines of functions and files, files per folder, characters of test names and of
+lines of comments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ ROOMS = (
     "queueing", "switch", "testbed", "tests", "traffic",
 )  # fmt: skip
 SOURCES = {".rs", ".py", ".p4", ".c", ".h", ".cpp", ".sv"}
-FUNCTION_LINES, FILE_LINES, FOLDER_FILES, TEST_NAME = 70, 400, 15, 60
+FUNCTION_LINES, FILE_LINES, FOLDER_FILES, TEST_NAME, LINE = 70, 400, 15, 60, 100
 
 OPCODE_TABLES = {
     ("switch/src/interpreter/run.rs", "interpret"),
@@ -28,7 +30,12 @@ LISTS = {
     "tests/packetdrill",
 }  # fmt: skip
 """Folders with one file per variant, figure, program, verb or script."""
-RUST_FUNCTION = re.compile(r"( *)(?:pub(?:\([\w ]+\))? )?(?:const )?(?:unsafe )?fn (\w+)")
+RUST_FUNCTION = re.compile(
+    r"( *)(?:pub(?:\([\w: ]+\))? )?(?:default )?(?:const )?(?:async )?(?:unsafe )?"
+    r"(?:extern \"\w+\" )?fn (\w+)"
+)
+C_FUNCTION = re.compile(r"(?=[A-Za-z_])[^;=(]*?\b(\w+)\(")
+"""A line that begins a function, or declares one."""
 
 
 @cache
@@ -71,13 +78,29 @@ def rust_functions(text: str) -> Iterator[tuple[str, int]]:
                 yield found[2], length + 1
 
 
+def c_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Names and lengths in lines of functions that begin and end in a line's first column."""
+    lines = text.splitlines()
+    for start, line in enumerate(lines):
+        if found := C_FUNCTION.match(line):
+            rest = lines[start:]
+            length = next((n for n, other in enumerate(rest) if other.startswith("}")), 0)
+            if not re.match(r"[^{]*;", "".join(rest[: length + 1])):
+                yield found[1], length + 1
+
+
+FUNCTIONS = {
+    ".py": python_functions, ".rs": rust_functions,
+    **dict.fromkeys((".c", ".h", ".cpp", ".cc"), c_functions),
+}  # fmt: skip
+
+
 def test_no_function_is_longer_than_70_lines() -> None:
-    found = {".py": python_functions, ".rs": rust_functions}
     long = {
         (name(path), function): lines
         for path in files()
-        if path.suffix in found
-        for function, lines in found[path.suffix](path.read_text(encoding="utf-8"))
+        if path.suffix in FUNCTIONS
+        for function, lines in FUNCTIONS[path.suffix](path.read_text(encoding="utf-8"))
         if lines > FUNCTION_LINES
     }
     assert set(long) == OPCODE_TABLES, long
@@ -95,6 +118,23 @@ def test_no_source_file_is_longer_than_400_lines() -> None:
 def test_no_folder_has_more_than_15_files() -> None:
     counts = Counter(name(path.parent) for path in files())
     assert {folder for folder, count in counts.items() if count > FOLDER_FILES} == LISTS
+
+
+def comments(suffix: str, text: str) -> Iterator[str]:
+    """The lines that are comments."""
+    begins = ("#",) if suffix == ".py" else ("//", "/*", "* ")
+    yield from (line for line in text.splitlines() if line.lstrip().startswith(begins))
+
+
+def test_no_line_of_a_comment_ends_after_column_100() -> None:
+    """rustfmt leaves comments alone. Those of P4 are part of what `make p4` compiles."""
+    assert not [
+        f"{name(path)}: {line}"
+        for path in files()
+        if path.suffix in SOURCES - {".p4"} and not is_generated(path)
+        for line in comments(path.suffix, path.read_text(encoding="utf-8"))
+        if len(line) > LINE
+    ]
 
 
 def python_tests(text: str) -> Iterator[str]:
@@ -132,3 +172,7 @@ def test_a_long_function_is_found() -> None:
     assert list(rust_functions("    fn f(&self);\n    fn g() {\n        h();\n    }\n")) == [
         ("g", 3)
     ]
+    assert list(rust_functions('unsafe extern "C" fn f() {\n    g();\n}\n')) == [("f", 3)]
+    declared = "int g(int);\n\nstatic int\nf(int a,\n  int b)\n{\n\treturn g(a);\n}\n"
+    assert list(c_functions(declared)) == [("f", 5)]
+    assert list(c_functions("struct s {\n\tint (*f)(int);\n};\n")) == []

@@ -17,8 +17,8 @@ pub const COPIES_OF_A_PACKET: u32 = 65_536;
 /// `endless` counts them.
 pub const COPIES_OF_A_COPY: u32 = 255;
 
-/// The least maximum segment size that a sender takes from its peer: 8 bytes of payload behind 40 of
-/// options, as `TCP_MIN_SND_MSS` of Linux. Beyond it: a smaller value is replaced by this one.
+/// The least maximum segment size that a sender takes from its peer: 8 bytes of payload behind 40
+/// of options, as `TCP_MIN_SND_MSS` of Linux. Beyond it: a smaller value is replaced by this one.
 pub const MSS_MIN: u32 = 48;
 
 /// Digests that wait for the control plane, in each pipeline. Beyond it: later digests are dropped

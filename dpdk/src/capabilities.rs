@@ -1,7 +1,8 @@
 //! Capabilities of all threads (capabilities(7)).
 //!
-//! Linux keeps capabilities per thread, and only a thread itself can give up its own. So each thread
-//! gets a signal, whose handler makes the system call. glibc's `setuid` does the same (nptl(7)).
+//! Linux keeps capabilities per thread, and only a thread itself can give up its own. So each
+//! thread gets a signal, whose handler makes the system call. glibc's `setuid` does the same
+//! (nptl(7)).
 
 use std::io;
 use std::sync::Once;

@@ -1,8 +1,8 @@
 //! Loads the shim and, with it, libdpdk.
 //!
-//! A shim is bound to one release of DPDK by the names of its libraries, such as `librte_eal.so.23`.
-//! A build embeds one or more; the first whose libraries are installed is taken. It is loaded from
-//! memory, so that nothing must be installed or written beside the engine.
+//! A shim is bound to one release of DPDK by the names of its libraries, such as
+//! `librte_eal.so.23`. A build embeds one or more; the first whose libraries are installed is
+//! taken. It is loaded from memory, so that nothing must be installed or written beside the engine.
 
 use std::ffi::CStr;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! The shim's functions (`shim/shim.c`), found in the shared library that `load` loads. Every path to
-//! them starts with a [`crate::Eal`], which exists only when that has succeeded.
+//! The shim's functions (`shim/shim.c`), found in the shared library that `load` loads. Every path
+//! to them starts with a [`crate::Eal`], which exists only when that has succeeded.
 
 use core::ffi::{c_char, c_int, c_uint};
 use std::sync::OnceLock;

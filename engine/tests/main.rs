@@ -1,4 +1,5 @@
-//! The tests of `engine/` from outside, in one binary: it links once, and its tests share all cores.
+//! The tests of `engine/` from outside, in one binary: it links once, and its tests share all
+//! cores.
 #![allow(missing_docs)]
 
 mod collector;

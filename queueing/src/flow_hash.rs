@@ -6,8 +6,8 @@ const ETHERNET: usize = 14;
 const IPV4_FRAGMENT: u8 = 0x3f;
 const IPV6_BYTES: usize = 40;
 
-/// A hash of addresses, protocol and ports, perturbed by a seed (RFC 8290 section 4.1.1). A fragment
-/// has no ports, a packet that is not IP nothing of these.
+/// A hash of addresses, protocol and ports, perturbed by a seed (RFC 8290 section 4.1.1). A
+/// fragment has no ports, a packet that is not IP nothing of these.
 #[inline]
 pub fn flow_hash(packet: &Packet, seed: u64) -> u64 {
     usual(&packet.data, seed).unwrap_or_else(|| any(&packet.data, seed))

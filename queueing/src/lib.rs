@@ -7,9 +7,9 @@
 //!
 //! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has a file for each, and
 //! their list. A [`TrafficManager`] owns the ports: each has queues, in strict priority or with
-//! weights and rates, and an exact serializer of a fixed rate or a trace's. A [`Link`] is the queue,
-//! rate and delay in front of a host; [`impairments`] are what a cable does to packets. All are
-//! generic over the packet type, so that a program's state can travel with a packet.
+//! weights and rates, and an exact serializer of a fixed rate or a trace's. A [`Link`] is the
+//! queue, rate and delay in front of a host; [`impairments`] are what a cable does to packets. All
+//! are generic over the packet type, so that a program's state can travel with a packet.
 
 mod discipline;
 pub mod disciplines;

@@ -1,5 +1,5 @@
-//! The interface of a decision core: a port's queue, limit, marks and exact serializer in one, outside
-//! of this crate. The traffic manager keeps the packets; the core sees lengths and times.
+//! The interface of a decision core: a port's queue, limit, marks and exact serializer in one,
+//! outside of this crate. The traffic manager keeps the packets; the core sees lengths and times.
 
 use crate::disciplines::{Discipline, MARK_REASONS, ecn_threshold};
 use crate::ledger::QueueEvent;
@@ -8,8 +8,8 @@ use crate::outcomes::MarkReason;
 use crate::queued::{Backlog, QueuedPacket};
 use narrows_common::{Bytes, Duration, LengthBasis, Rate, Time};
 
-/// The thresholds of packets, bytes and picoseconds above which a packet is marked; `None` is not in
-/// force. They are steps (RFC 8257 section 3.1).
+/// The thresholds of packets, bytes and picoseconds above which a packet is marked; `None` is not
+/// in force. They are steps (RFC 8257 section 3.1).
 pub type Thresholds = [Option<u64>; 3];
 
 /// The settings of a core.

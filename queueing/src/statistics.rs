@@ -76,8 +76,8 @@ impl MarkCounts {
     }
 }
 
-/// What a port, or one of its queues, has done. `enqueued` is `dequeued` and what waits; what came to the port is
-/// `enqueued` and `refused`.
+/// What a port, or one of its queues, has done. `enqueued` is `dequeued` and what waits; what came
+/// to the port is `enqueued` and `refused`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortStatistics {
     /// Packets stored.

@@ -178,8 +178,8 @@ fn figure_5_the_ramp_marks_in_proportion() {
     }
 }
 
-/// Figure 7, lines 5a to 5d, and note c of A.1: with a range of 0 the ramp is a step at minTh, which
-/// counts as above it (figure 5, line 2).
+/// Figure 7, lines 5a to 5d, and note c of A.1: with a range of 0 the ramp is a step at minTh,
+/// which counts as above it (figure 5, line 2).
 #[test]
 fn a_range_of_zero_is_a_step_at_the_threshold() {
     for (delay_us, expected) in [(799, Sent), (800, Marked), (801, Marked)] {
@@ -253,8 +253,8 @@ fn figure_7_overload_drops_scalable_packets_too() {
     assert_eq!(fates, [Marked, Marked, Dropped, Marked, Marked, Dropped]);
 }
 
-/// Figure 2, line 11: p_Cmax = min(1/k^2, 1). With k = 0.5 it is 1 and not 4: classic ECN goes on at
-/// p' = 0.9 (p_C = 0.81) and ends at p' = 1. With k = 4 it is 1/16, reached at p' = 1/4.
+/// Figure 2, line 11: p_Cmax = min(1/k^2, 1). With k = 0.5 it is 1 and not 4: classic ECN goes on
+/// at p' = 0.9 (p_C = 0.81) and ends at p' = 1. With k = 4 it is 1/16, reached at p' = 1/4.
 #[test]
 fn figure_2_the_coupling_sets_where_classic_ecn_ends() {
     for (coupling, base, expected) in

@@ -64,8 +64,8 @@ fn gilbert_elliott_loses_the_stationary_share() {
     }
 }
 
-/// With losses in the bad state only, bursts are geometric: their mean length is 1 / r, and one goes
-/// on with probability 1 - r.
+/// With losses in the bad state only, bursts are geometric: their mean length is 1 / r, and one
+/// goes on with probability 1 - r.
 #[test]
 fn bursts_are_geometric() {
     let r = 0.25;

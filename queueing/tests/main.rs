@@ -1,4 +1,5 @@
-//! The tests of `queueing/` from outside, in one binary: it links once, and its tests share all cores.
+//! The tests of `queueing/` from outside, in one binary: it links once, and its tests share all
+//! cores.
 #![allow(missing_docs)]
 
 mod codel;

@@ -90,9 +90,9 @@ fn pie_with_spread_drops_what_ns_3_drops() {
     check_each("pie-spread", 1000, "pie", &[("max-burst", 0.0)]);
 }
 
-/// ns-3 counts in units of 1,024 ns and finds square roots by Newton's steps, as Linux does, so that
-/// drops may be due a packet earlier or later than here. So figures are compared: within `drops` of
-/// the drops, within `wait` of the mean wait.
+/// ns-3 counts in units of 1,024 ns and finds square roots by Newton's steps, as Linux does, so
+/// that drops may be due a packet earlier or later than here. So figures are compared: within
+/// `drops` of the drops, within `wait` of the mean wait.
 fn check_near(run: &str, limit: u64, ours: (&str, &[(&str, f64)]), drops: f64, wait: f64) {
     let (arrivals, numbers, theirs) = recording(run);
     let ours = figures(&replay(&arrivals, &numbers, limit, ours.0, ours.1));

@@ -46,8 +46,8 @@ fn bytes_by_kind(bench: &Bench<Discipline<Packet>>, packets: u64, until_ps: u64)
     bytes
 }
 
-/// Of 8 Mb/s, 1 Mb/s is the strict queue's rate. The rest is shared 3 to 1: 5.25 and 1.75 Mb/s. In a
-/// second these are 125,000, 656,250 and 218,750 bytes, give or take two packets.
+/// Of 8 Mb/s, 1 Mb/s is the strict queue's rate. The rest is shared 3 to 1: 5.25 and 1.75 Mb/s. In
+/// a second these are 125,000, 656,250 and 218,750 bytes, give or take two packets.
 #[test]
 fn a_strict_rate_and_two_weights_share_the_port() {
     let mut bench = bench(&[
@@ -66,8 +66,8 @@ fn a_strict_rate_and_two_weights_share_the_port() {
     assert_eq!(bench.sent.len(), 3000, "all leave in the end");
 }
 
-/// The strict queue's packets of 1,000 bytes take 1 ms at the port and 8 ms at their rate. While the
-/// second one waits for its time, another queue's packet leaves as it comes.
+/// The strict queue's packets of 1,000 bytes take 1 ms at the port and 8 ms at their rate. While
+/// the second one waits for its time, another queue's packet leaves as it comes.
 #[test]
 fn a_port_that_waits_for_a_rate_serves_the_other_queue() {
     let mut bench = bench(&[queue(&[46], None, Some(1_000_000)), queue(&[], Some(1), None)]);

@@ -170,8 +170,8 @@ impl Network {
         Some((node.downlink, node.access.handle_down(now, packet.len())?))
     }
 
-    /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access link of its
-    /// host.
+    /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access
+    /// link of its host.
     pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
         match self.enter_downlink(now, &packet) {
             Some((direction, at)) => self.in_flight.send(direction, at, packet),

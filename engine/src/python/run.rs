@@ -34,8 +34,8 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 /// If given, `switches` maps some or all switch names of the plan to a `Switch` with program and
 /// state. The run takes that switch and writes none of the plan's state to it.
 ///
-/// If given, `cores` is the path of Verilator's library of the hardware bottleneck (fpga/model): each
-/// port with a rate then has such a core in place of its queue and serializer.
+/// If given, `cores` is the path of Verilator's library of the hardware bottleneck (fpga/model):
+/// each port with a rate then has such a core in place of its queue and serializer.
 ///
 /// If given, `watch` sees the run and changes its ports.
 ///

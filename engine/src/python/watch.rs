@@ -51,8 +51,8 @@ impl PyWatch {
         seen.map(|view| as_dict(py, &view)).transpose()
     }
 
-    /// Sets the rate of a switch's port. Raises PlanError if the switch refuses, RunError if the run
-    /// has not begun or has ended.
+    /// Sets the rate of a switch's port. Raises PlanError if the switch refuses, RunError if the
+    /// run has not begun or has ended.
     fn set_rate(&self, py: Python<'_>, switch: String, port: u16, rate_bps: u64) -> PyResult<()> {
         let rate = Rate::from_bps(rate_bps);
         self.control(py, switch, ControlOperation::SetRate { port, rate })

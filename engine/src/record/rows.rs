@@ -26,8 +26,9 @@ pub struct QueueRow {
 }
 
 table! {
-    /// The ledger of the recorded ports' queues: one row for each packet enqueued, dequeued, dropped
-    /// or marked. The rows of a port are in time order. Those of several ports are not: sort them.
+    /// The ledger of the recorded ports' queues: one row for each packet enqueued, dequeued,
+    /// dropped or marked. The rows of a port are in time order. Those of several ports are not:
+    /// sort them.
     "queue": QueueRow, Vec<ByteArray>, |row, names|
     /// Time of the event, since the run began.
     time_ps: I64 = row.record.at.as_ps() as i64,

@@ -21,9 +21,9 @@ const WATCH_STRIDE: u64 = 64;
 /// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
 ///
 /// A controller has already set up the switches in `ready`, listed by name. The run uses them as
-/// they are and writes none of the plan's entries, sessions and registers to them. With `cores`, the
-/// path of Verilator's library, a core is at each port with a rate. `progress` is called every few
-/// thousand events; it stops the run by returning false. `watcher` is called every few dozen.
+/// they are and writes none of the plan's entries, sessions and registers to them. With `cores`,
+/// the path of Verilator's library, a core is at each port with a rate. `progress` is called every
+/// few thousand events; it stops the run by returning false. `watcher` is called every few dozen.
 ///
 /// # Errors
 /// See [`EngineError`].

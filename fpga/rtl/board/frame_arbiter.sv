@@ -1,8 +1,8 @@
 // Lets the data path and the board's own frames share a transmitter.
 //
-// A frame of the board's own is sent while no frame of the data path leaves soon (`is_quiet`), and so
-// delays none. If that is not so for 2^PATIENCE_LOG2 cycles, it is sent all the same, and
-// the frame that waits for it is late.
+// A frame of the board's own is sent while no frame of the data path leaves soon (`is_quiet`), and
+// so delays none. If that is not so for 2^PATIENCE_LOG2 cycles, it is sent all the same, and the
+// frame that waits for it is late.
 module frame_arbiter #(
     parameter int PATIENCE_LOG2 = 17
 ) (

@@ -1,4 +1,5 @@
-// Decides what happens to every packet of a port, and when: DropTail, marks, loss, exact departures.
+// Decides what happens to every packet of a port, and when: DropTail, marks, loss, exact
+// departures.
 //
 // It does to packets what the software's traffic manager does (queueing/src/traffic_manager). It
 // sees lengths and time stamps, never bytes. Decisions depend on time stamps only, so the clock's

@@ -1,8 +1,8 @@
 //! DRR: a queue per flow, served in turn, each by a quantum of bytes.
 //!
-//! Source: Shreedhar and Varghese, SIGCOMM 1995, figs. 2 and 3. What a turn leaves of the quantum is
-//! the next turn's; an empty queue keeps nothing. A packet beyond the port's limit takes the room of
-//! the last packet of the longest queue (McKenney's buffer stealing, section 4).
+//! Source: Shreedhar and Varghese, SIGCOMM 1995, figs. 2 and 3. What a turn leaves of the quantum
+//! is the next turn's; an empty queue keeps nothing. A packet beyond the port's limit takes the
+//! room of the last packet of the longest queue (McKenney's buffer stealing, section 4).
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::flow_queues::FlowQueues;

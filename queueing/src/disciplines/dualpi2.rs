@@ -244,8 +244,8 @@ impl<P: QueuedPacket> DualPi2<P> {
         self.delay_before_s = delay_s;
     }
 
-    /// True when the scheduler chooses the L queue; one of them waits. The C queue's turn comes when
-    /// it is behind by what its head would put it ahead.
+    /// True when the scheduler chooses the L queue; one of them waits. The C queue's turn comes
+    /// when it is behind by what its head would put it ahead.
     fn chooses_scalable(&self) -> bool {
         match (self.scalable.front(), self.classic.front()) {
             (Some(_), Some(classic)) => {

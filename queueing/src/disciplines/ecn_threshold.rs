@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 8257 section 3.1 (DCTCP): a switch marks by the instantaneous queue. Packets and
 //! bytes count on arrival, the packet itself included; the waiting time counts at the departure.
-//! A threshold of 0 is not in force. From the threshold to `ramp` times it the probability of a mark
-//! rises from 0 to `max-p`; a ramp of 1 is a step. `p4/stages/ecn.p4` marks by packets at departure.
+//! A threshold of 0 is not in force. From the threshold to `ramp` times it the probability of a
+//! mark rises from 0 to `max-p`; a ramp of 1 is a step. `p4/stages/ecn.p4` marks by packets at
+//! departure.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
@@ -100,8 +101,8 @@ impl<P: QueuedPacket> EcnThreshold<P> {
         queue
     }
 
-    /// The thresholds of packets, bytes and picoseconds in force, if they are steps. Depths are whole
-    /// numbers, so a threshold's fraction decides nothing.
+    /// The thresholds of packets, bytes and picoseconds in force, if they are steps. Depths are
+    /// whole numbers, so a threshold's fraction decides nothing.
     pub(crate) fn steps(&self) -> Option<[Option<u64>; 3]> {
         let whole = |threshold: f64| (threshold != 0.0).then_some(threshold as u64);
         let is_step = self.ramp == 1.0 && self.max_p == 1.0;

@@ -1,7 +1,7 @@
 //! Burst loss by the model of Gilbert and Elliott, netem's `loss gemodel`.
 //!
-//! A Markov chain with a good and a bad state, each with a probability of loss (Gilbert: Capacity of
-//! a Burst-Noise Channel, Bell Syst. Tech. J. 39(5), 1960; Elliott: Estimates of Error Rates for
+//! A Markov chain with a good and a bad state, each with a probability of loss (Gilbert: Capacity
+//! of a Burst-Noise Channel, Bell Syst. Tech. J. 39(5), 1960; Elliott: Estimates of Error Rates for
 //! Codes on Burst-Noise Channels, 42(5), 1963). As in netem, a packet's loss is of the state before
 //! its transition, and the chain begins in the good state. So packets find the bad state with
 //! probability p / (p + r), for 1 / r packets at a time, in a geometric distribution.

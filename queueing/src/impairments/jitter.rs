@@ -2,9 +2,9 @@
 //!
 //! A packet's extra delay is the jitter times a number of the distribution, below zero too. The
 //! numbers are those of which netem's tables are samples (iproute2, netem/normal.c, pareto.c and
-//! paretonormal.c): uniform from -1 to 1, a standard normal, a Pareto of shape 3 shifted by its mean
-//! and scaled by 4/3, and a quarter of the normal plus three of the Pareto. Both tails of the last
-//! two end at 4, the most of a 16-bit table.
+//! paretonormal.c): uniform from -1 to 1, a standard normal, a Pareto of shape 3 shifted by its
+//! mean and scaled by 4/3, and a quarter of the normal plus three of the Pareto. Both tails of the
+//! last two end at 4, the most of a 16-bit table.
 
 use super::correlated::{Correlated, check_correlation};
 use narrows_common::{Duration, Rng};

@@ -2,13 +2,13 @@
 //!
 //! Queues without a weight are strict: the first that waits is served, before all with a weight.
 //! Those share what is left in proportion to their weights, by deficit round robin in bytes as sent
-//! (Shreedhar and Varghese, SIGCOMM 1995). A turn may overdraw its deficit by one packet and pays it
-//! back in the next (surplus round robin: Adiseshu, Parulkar and Varghese, SIGCOMM 1996), since the
-//! length that egress leaves of a packet is known only as it is sent.
+//! (Shreedhar and Varghese, SIGCOMM 1995). A turn may overdraw its deficit by one packet and pays
+//! it back in the next (surplus round robin: Adiseshu, Parulkar and Varghese, SIGCOMM 1996), since
+//! the length that egress leaves of a packet is known only as it is sent.
 //!
 //! A queue's rate is an exact serializer with a burst of one frame: its next packet waits until the
-//! one before would have ended at that rate, and the queues after it are served meanwhile. The burst
-//! gives back the time for which another queue's packet held the port up.
+//! one before would have ended at that rate, and the queues after it are served meanwhile. The
+//! burst gives back the time for which another queue's packet held the port up.
 
 use crate::disciplines::DisciplineConfig;
 use crate::limit::QueueLimit;

@@ -12,8 +12,9 @@ use crate::statistics::PortStatistics;
 use narrows_common::{Rate, Time};
 
 impl<P: QueuedPacket> TrafficManager<P> {
-    /// Gives a port's queues a discipline from `now` on, except those with one of their own. Where it is the one in force, the queue
-    /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
+    /// Gives a port's queues a discipline from `now` on, except those with one of their own. Where
+    /// it is the one in force, the queue keeps its state and takes the parameters; otherwise
+    /// waiting packets move to the new queue.
     ///
     /// # Errors
     /// When there is no such discipline, it does not take these parameters, or the port's core has

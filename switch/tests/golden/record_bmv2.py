@@ -123,7 +123,7 @@ def main() -> None:
     simple_switch, cli = sys.argv[1:3]
     sent = packets()
     with tempfile.TemporaryDirectory() as folder:
-        # One packet a second by the capture's clock would take minutes; 2 ms keeps every queue empty.
+        # One packet a second by the capture's clock would take minutes; at 2 ms queues stay empty.
         for port in PORTS:
             mine = [(at, data) for at, (where, data) in enumerate(sent) if where == port]
             frames = []

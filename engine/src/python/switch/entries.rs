@@ -42,7 +42,8 @@ impl PySwitch {
         counted.transpose()
     }
 
-    /// A part of a table's entries, and where the next part begins. Packets go on between two parts.
+    /// A part of a table's entries, and where the next part begins. Packets go on between two
+    /// parts.
     pub(super) fn part_of_entries<'py>(
         &self,
         py: Python<'py>,
