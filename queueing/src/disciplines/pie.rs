@@ -252,9 +252,8 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Pie<P> {
             return out.refuse(packet, DropReason::QUEUE_FULL);
         }
         if self.draws(backlog.packets) {
-            let is_marked = self.is_marking
-                && self.probability < self.mark_below
-                && packet.takes_marks();
+            let is_marked =
+                self.is_marking && self.probability < self.mark_below && packet.takes_marks();
             self.accumulated = 0.0;
             if !is_marked {
                 return out.refuse(packet, self.drop_reason);

@@ -215,7 +215,8 @@ impl<P> Red<P> {
         };
         if room.is_idle {
             let idle_s = now.saturating_since(room.free_at).as_secs_f64();
-            let missed = packets_per_s.map_or(0.0, |packets_per_s| (packets_per_s * idle_s).floor());
+            let missed =
+                packets_per_s.map_or(0.0, |packets_per_s| (packets_per_s * idle_s).floor());
             self.average *= libm::pow(1.0 - weight, missed);
         }
         let waiting = self.fifo.backlog().packets as f64;
@@ -284,11 +285,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for Red<P> {
         let backlog = self.fifo.backlog();
         let mut verdict = self.judge(backlog.packets);
         let is_full = !room.admits(backlog, packet.label.length);
-        if verdict == Verdict::Early
-            && self.is_marking
-            && !is_full
-            && packet.takes_marks()
-        {
+        if verdict == Verdict::Early && self.is_marking && !is_full && packet.takes_marks() {
             out.mark(&mut packet, self.mark);
             verdict = Verdict::Stores;
         }
