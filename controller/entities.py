@@ -211,7 +211,7 @@ def matches_read(fields: Iterable[P4MatchField], given: Mapping[str, Given]) -> 
 
 def field_match(field: P4MatchField, value: Given | None) -> Match | None:
     """A match that was read. P4Runtime omits a wildcard match; here it becomes an empty prefix or
-    mask.
+    mask. Raises `ValueError` for a match of another kind.
     """
     match field.match_type:
         case P4MatchType.LPM:
@@ -228,7 +228,7 @@ def field_match(field: P4MatchField, value: Given | None) -> Match | None:
 
 
 def pair(value: Given) -> tuple[int, int]:
-    """The two parts of a match."""
+    """The two parts of a match. Raises `ValueError` if there are not two."""
     match value:
         case IPv4Network() | IPv6Network():
             return int(value.network_address), value.prefixlen

@@ -58,7 +58,7 @@ def read_runtime(text: str) -> RuntimeFile:
 
 
 def named(tree: Json, key: str) -> str:
-    """A file's name."""
+    """A file's name. Raises `ControllerError` if there is none."""
     name = tree.get(key)
     if not isinstance(name, str) or not name:
         raise ControllerError(f"{key}: expected the name of a file")

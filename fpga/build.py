@@ -69,7 +69,7 @@ class BuildError(RuntimeError):
 
 
 def tool(name: str) -> str:
-    """The path of a tool: the native one, or PyPI's."""
+    """The path of a tool: the native one, or PyPI's. Raises `BuildError` if there is neither."""
     here = Path(sys.executable).parent
     for candidate in (shutil.which(name), shutil.which(f"yowasp-{name}", path=str(here))):
         if candidate:

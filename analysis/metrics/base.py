@@ -31,7 +31,8 @@ REVERSE: Final = "reverse"
 def percentile(values: npt.ArrayLike, percent: float) -> float:
     """The smallest value that at least `percent` % of all values do not exceed.
 
-    The nearest-rank percentile: always a value that occurred, never one between two.
+    The nearest-rank percentile: always a value that occurred, never one between two. Raises
+    `ValueError` without values.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if not numbers.size:

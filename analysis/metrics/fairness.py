@@ -57,7 +57,8 @@ def alive(run: Run, rates: pl.DataFrame, *, together: bool = False) -> pl.DataFr
 def jain(rates: Iterable[float]) -> float:
     """Jain's fairness index, (sum x)^2 / (n sum x^2): 1/n to 1; 1 where all rates are 0.
 
-    Jain, Chiu, Hawe, "A quantitative measure of fairness", DEC-TR-301, 1984.
+    Jain, Chiu, Hawe, "A quantitative measure of fairness", DEC-TR-301, 1984. Raises `ValueError`
+    without rates.
     """
     numbers = np.asarray(list(rates), dtype=np.float64)
     if not numbers.size:

@@ -86,7 +86,7 @@ def time_weighted_mean(
     """Mean over [start, end] of a step function that is `value[i]` from `time_ps[i]` on.
 
     It is zero before the first time, like an empty queue. At equal times the last value counts.
-    Times must not decrease. Unit: that of `value`.
+    Times must not decrease. Unit: that of `value`. Raises `ValueError` for an empty span.
     """
     if end_ps <= start_ps:
         raise ValueError(f"mean from {start_ps} to {end_ps} ps: expected a span of time")

@@ -26,7 +26,9 @@ def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
 
 
 def bin_edges_ps(duration_ps: int, bin_ps: int) -> Ints:
-    """Edges of the whole bins in [0, `duration_ps`]; an incomplete last bin is omitted."""
+    """Edges of the whole bins in [0, `duration_ps`]; an incomplete last bin is omitted. Raises
+    `ValueError` for a bin that is not above zero.
+    """
     if bin_ps <= 0:
         raise ValueError(f"bin of {bin_ps} ps: expected more than 0")
     return np.arange(0, duration_ps // bin_ps + 1, dtype=np.int64) * bin_ps

@@ -78,7 +78,7 @@ class FpgaDriver:
         return (await self._ask(Operation.READ, address)).value
 
     async def write(self, address: int, value: int) -> int:
-        """Writes a register; returns the value that it took."""
+        """Writes a register; returns the value that it took. Raises `DriverError`."""
         if not 0 <= value < 2**64:
             raise DriverError(f"register {address:#06x} = {value}: expected 64 bits, unsigned")
         return (await self._ask(Operation.WRITE, address, value)).value
@@ -100,7 +100,7 @@ class FpgaDriver:
         return await self.read(self._base(port) + Direction.RATE)
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
-        """Sets a port's queue limit; returns the limit in force."""
+        """Sets a port's queue limit; returns the limit in force. Raises `DriverError`."""
         kind, value = kind_and_value(limit)
         room = await self._room(port)
         if value > room.get(kind, value):
@@ -110,7 +110,9 @@ class FpgaDriver:
         return limit
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
-        """Sets a port's queue discipline: `drop-tail`, or `ecn-threshold` in steps."""
+        """Sets a port's queue discipline: `drop-tail`, or `ecn-threshold` in steps. Raises
+        `DriverError` for another.
+        """
         name, given = (
             (discipline, {})
             if isinstance(discipline, str)
@@ -139,7 +141,9 @@ class FpgaDriver:
         await self.set(port, DELAY=delay_ps)
 
     async def set_loss(self, port: int, probability: float, state: tuple[int, ...]) -> None:
-        """Loses packets at random: a probability, and the generator's four words of 64 bits."""
+        """Loses packets at random: a probability, and the generator's four words of 64 bits. Raises
+        `DriverError`.
+        """
         if not 0 <= probability <= 1:
             raise DriverError(f"port {port}: loss {probability}: expected a probability")
         words = {f"LOSS_STATE_{n}": word for n, word in enumerate(state)}

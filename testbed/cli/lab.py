@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def execute(words: list[str]) -> int:
-    """`narrows lab exec HOST [COMMAND ...]`: this process becomes the command."""
+    """`narrows lab exec HOST [COMMAND ...]`: becomes the command. Raises `InputError`."""
     from narrows.testbed.tools.lab.prompt import shell
     from narrows.testbed.tools.lab.run import command_at, only_lab
 
@@ -95,7 +95,7 @@ def execute(words: list[str]) -> int:
 
 
 def down(words: list[str]) -> int:
-    """`narrows lab down`."""
+    """`narrows lab down`. Raises `InputError`."""
     from narrows.testbed.tools.lab.run import end, only_lab
 
     if words:

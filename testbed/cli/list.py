@@ -35,7 +35,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`narrows list`."""
+    """`narrows list`. Raises `InputError`."""
     from narrows.testbed.cli.tables import list_table
     from narrows.testbed.terminal import console
 

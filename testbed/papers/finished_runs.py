@@ -52,7 +52,9 @@ class FinishedRuns:
         return quantity.over_runs(known)
 
     def values(self, quantity: Quantity, experiment: str, by: str, **point: Any) -> Values:
-        """A quantity at every value of a swept key that has runs, in the sweep's order."""
+        """A quantity at every value of a swept key that has runs, in the sweep's order. Raises
+        `NotRunError` if none has.
+        """
         values = Values()
         for key in self.swept(experiment, by):
             try:

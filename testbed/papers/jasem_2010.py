@@ -74,7 +74,9 @@ def counts(finished: FinishedRuns) -> list[int]:
 
 
 def saving_percent(finished: FinishedRuns) -> Estimate:
-    """Time that New-AIMD saves against AIMD-FC+, as the mean over the numbers of flows."""
+    """Time that New-AIMD saves against AIMD-FC+, as the mean over the numbers of flows. Raises
+    `NotRunError`.
+    """
     savings = []
     for count in finished.swept("transfer", COUNT):
         new = finished.value(TIME, "transfer", variant=NEW, count=count)
@@ -86,7 +88,9 @@ def saving_percent(finished: FinishedRuns) -> Estimate:
 
 
 def less(quantity: Quantity, finished: FinishedRuns) -> bool | None:
-    """True if New-AIMD has less than AIMD-FC+ for every number of flows from two."""
+    """True if New-AIMD has less than AIMD-FC+ for every number of flows from two. Raises
+    `NotRunError`.
+    """
     answers = {
         greater(
             finished.value(quantity, "transfer", variant=FC_PLUS, count=count),

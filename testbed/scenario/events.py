@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
-    """The controller's operations during the run, in order of time."""
+    """The controller's operations during the run, in order of time. Raises `LayoutError`."""
     planned: list[EventPlan] = []
     state = EventState(scenario, layout)
     indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
@@ -78,7 +78,7 @@ class EventState:
         ]
 
     def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[EventPlan]:
-        """The plan's events for one change at one port."""
+        """The plan's events for one change at one port. Raises `LayoutError`."""
         planned: list[EventPlan] = []
         here: EventPlan = {"at_ps": at_ps, "switch": end.switch}
         if change.rate is not None and self.layout.follows_trace(end):

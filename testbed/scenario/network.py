@@ -57,7 +57,7 @@ class PortStages(Model):
 
 
 def in_the_traffic_manager(discipline: Discipline) -> Discipline:
-    """Refuses a stage of the P4 program, which has a state per port."""
+    """Raises `ValueError` for a stage of the P4 program, which has a state per port."""
     if discipline.is_stage:
         raise ValueError(
             f"{discipline.name} is a stage of the P4 program; expected a discipline of the"

@@ -273,7 +273,7 @@ def hosts(layout: Layout) -> list[HostPlan]:
 
 
 def access_link(access: Access) -> LinkConfig:
-    """A host's own link."""
+    """A host's own link. Raises `LayoutError`."""
     try:
         queue_packets = access.queue_packets
     except ValueError as error:
@@ -333,7 +333,9 @@ def endpoint(ip: int, port: int) -> Endpoint:
 
 
 def application(app: App, directory: Path) -> AppPlan:
-    """The sender's application, with only the given keys, by their names in a plan."""
+    """The sender's application, with only the given keys, by their names in a plan. Raises
+    `LayoutError`.
+    """
     planned: dict[str, Any] = {"kind": app.kind} | (
         {} if app.bytes is None else {"bytes": app.bytes}
     )

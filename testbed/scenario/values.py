@@ -213,7 +213,7 @@ def format_or_duration(value: int | str) -> str:
 
 
 def number(value: object) -> object:
-    """Parses a number; true and false mean 1 and 0."""
+    """Parses a number; true and false mean 1 and 0. Raises `ValueError` for other values."""
     if isinstance(value, bool | int | float):
         return float(value)
     raise ValueError("expected a number or a boolean")

@@ -65,7 +65,9 @@ def main() -> int:
 
 
 def mend_machine() -> None:
-    """Installs missing software as root; otherwise prints the command."""
+    """Installs missing software as root; otherwise prints the command. Raises `BuildError` if
+    required software is still missing.
+    """
     for need in needs.NEEDS:
         if need.find() or not need.set_up:
             continue

@@ -99,7 +99,7 @@ class Scope:
 
 
 def read_scope(role: p4r.Role) -> Scope:
-    """The scope that a controller requests for a role."""
+    """The scope that a controller requests for a role. Raises `TargetError`."""
     if not role.HasField("config"):
         return Scope()
     packed: AnyMessage = role.config

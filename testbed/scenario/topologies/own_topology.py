@@ -23,7 +23,7 @@ class OwnTopology(Builder):
     """Builds a custom topology."""
 
     def layout(self) -> Layout:
-        """Places switches, then links, then hosts."""
+        """Places switches, then links, then hosts. Raises `LayoutError`."""
         self.names = [switch.name for switch in self.scenario.switch]
         self.unique("switch", self.names)
         self.unique("host", [host.name for host in self.scenario.host])

@@ -80,7 +80,7 @@ def read(path: Path) -> LinkTrace:
 
 
 def parse_csv(text: str) -> LinkTrace:
-    """A series of times and rates."""
+    """A series of times and rates. Raises `LinkTraceError`."""
     lines = csv.reader(text.splitlines())
     if next(lines, None) != HEADER:
         raise LinkTraceError(f"has another first line; expected {','.join(HEADER)}")
@@ -106,7 +106,7 @@ def parse_csv(text: str) -> LinkTrace:
 
 
 def parse_mahimahi(text: str) -> LinkTrace:
-    """Chances to deliver 1,504 bytes, by millisecond."""
+    """Chances to deliver 1,504 bytes, by millisecond. Raises `LinkTraceError`."""
     chances = Counter[int]()
     before = 0
     for number, line in enumerate(text.splitlines(), 1):

@@ -56,7 +56,7 @@ def read(path: Path) -> list[tuple[int, int]]:
 
 
 def read_csv(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
-    """Position, time in seconds and size of the packet on each line."""
+    """Position, time in seconds and size of the packet on each line. Raises `TraceError`."""
     try:
         lines = csv.reader(content.decode("utf-8").splitlines())
         if next(lines, None) != HEADER:
@@ -73,7 +73,7 @@ def read_csv(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
 
 
 def read_pcap(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
-    """Position, time in seconds and size of each packet."""
+    """Position, time in seconds and size of each packet. Raises `TraceError`."""
     magics = ((order, magic) for order in "<>" for magic in MAGICS)
     order, magic = next(
         (m for m in magics if struct.pack(f"{m[0]}I", m[1]) == content[:4]), ("", 0)

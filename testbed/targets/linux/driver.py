@@ -195,7 +195,7 @@ class Driver(Loop):
             self.add(planned, host, self.prepared.pop((host, planned["flow"]["id"]))).open()
 
     def connect(self, planned: FlowPlan) -> None:
-        """Connects a flow's sender."""
+        """Connects a flow's sender. Raises `OSError`."""
         flow, host = planned["flow"], planned["from"]
         connection = self.add(planned, host, self.prepared.pop((host, flow["id"])))
         address = (flow["destination"]["ip"], flow["destination"]["port"])

@@ -86,7 +86,7 @@ class Connection:
         self.mask = mask
 
     def handle_events(self, events: int) -> None:
-        """Handles events from epoll."""
+        """Handles events from epoll. Raises `OSError`."""
         try:
             if events & select.EPOLLERR:
                 self.read_departures()

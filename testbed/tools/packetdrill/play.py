@@ -292,7 +292,7 @@ def main(paths: Sequence[Path]) -> int:
 
 
 def run(path: Path) -> int:
-    """Plays one script and prints the result."""
+    """Plays one script and prints the result. Raises `InputError`."""
     played = script.read(path)
     try:
         player = Player(played)

@@ -127,7 +127,7 @@ def parse(text: str) -> Script:
 
 
 def value_of(text: str) -> str | int | bool:
-    """An option's value: a number, true, false, or a word."""
+    """An option's value: a number, true, false, or a word. Raises `LineError` for another."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

@@ -52,7 +52,9 @@ def emit(segment: Segment, ends: Ends, numbers: Numbers) -> bytes:
 
 
 def emit_options(options: tuple[str, ...], sack_from: int) -> bytes:
-    """The options' bytes, padded. SACK blocks are relative to `sack_from`."""
+    """The options' bytes, padded. SACK blocks are relative to `sack_from`. Raises `LineError` for
+    another option.
+    """
     out = bytearray()
     blocks = [pairs for option in options if (pairs := sack_blocks(option))]
     for option in options:

@@ -120,7 +120,7 @@ def add_side(plumbing: Plumbing, name: str, host: HostConfig, ip: IPv4Address) -
 
 def add_machine_end(plumbing: Plumbing, host: HostConfig) -> tuple[IPv4Network, str]:
     """Gives this namespace an end of the path. Returns the shell's block, and the interface that
-    the engine opens.
+    the engine opens. Raises `PlumbingError`.
     """
     near, outside = plumbing.add_cable("far")
     run("ip", "link", "set", near, "address", host["mac"])

@@ -216,7 +216,7 @@ class Daemon:
         return False
 
     def forward(self) -> None:
-        """Processes all packets of the files, in order."""
+        """Processes all packets of the files, in order. Raises `InputError`."""
         LOG.info("packets begin")
         for number, (time_ns, port, frame) in enumerate(self.ports.arrivals()):
             if self.stop.is_set():

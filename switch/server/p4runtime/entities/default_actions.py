@@ -23,7 +23,7 @@ class DefaultActions:
         """Numbers of tables with a default action set by a controller."""
 
     def write(self, kind: int, table: Table, message: p4r.TableEntry) -> Undo:
-        """Applies an update; returns a function that undoes it."""
+        """Applies an update; returns a function that undoes it. Raises `TargetError`."""
         label = f"table '{table.name}': the default action"
         if kind != p4r.Update.MODIFY:
             raise invalid(f"{label} supports only MODIFY")

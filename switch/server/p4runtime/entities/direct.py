@@ -38,7 +38,9 @@ class Direct:
         return lambda: self.target.set_entry_count(entry, before[1], before[2])
 
     def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> Undo:
-        """Configures an entry's meter; without a config every packet is green."""
+        """Configures an entry's meter; without a config every packet is green. Raises
+        `TargetError`.
+        """
         table = self._table(kind, message.table_entry, "meter")
         if message.table_entry.is_default_action:
             what = f"table '{table.name}': the default action: its direct meter"

@@ -19,7 +19,7 @@ CELLS_A_PART = 1000
 
 
 def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:
-    """A counter, meter or register by its number."""
+    """A counter, meter or register by its number. Raises `TargetError` if there is none."""
     if number_ not in arrays:
         raise TargetError("not-found", f"{kind} {number_:#x} is not in the P4Info")
     return arrays[number_]
@@ -31,7 +31,9 @@ def asked_arrays(arrays: Mapping[int, Array], number_: int, kind: str) -> Iterab
 
 
 def span(array: Array, has_index: bool, index: int, kind: str) -> tuple[int, int]:
-    """The first cell and the number of cells: one, or all without an index."""
+    """The first cell and the number of cells: one, or all without an index. Raises `TargetError` if
+    the cell does not exist.
+    """
     if not has_index:
         return 0, array.size
     if not 0 <= index < array.size:
@@ -126,7 +128,7 @@ class Externs:
                 yield p4r.Entity(meter_entry=shown)
 
     def write_register(self, kind: int, message: p4r.RegisterEntry) -> Undo:
-        """Sets one cell or all."""
+        """Sets one cell or all. Raises `TargetError`."""
         array = one_of(self.schema.registers, message.register_id, "register")
         label = f"register '{array.name}'"
         only_modify(kind, label)
@@ -189,7 +191,7 @@ class Externs:
 
 
 def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[Match | None]]:
-    """The target's members. A field that is not exact may be absent."""
+    """The target's members. A field that is not exact may be absent. Raises `TargetError`."""
     label = f"value set '{value_set.name}'"
     if value_set.size and len(message.members) > value_set.size:
         what = f"{label}: {len(message.members)} members: expected at most {value_set.size}"

@@ -55,7 +55,7 @@ class Profiles:
         self._next = OWN_NUMBERS
 
     def profile(self, number_: int) -> Profile:
-        """The profile with this number."""
+        """The profile with this number. Raises `TargetError` if there is none."""
         if number_ not in self.schema.profiles:
             raise TargetError("not-found", f"action profile {number_:#x} is not in the P4Info")
         return self.schema.profiles[number_]
@@ -126,7 +126,9 @@ class Profiles:
     # Action sets
 
     def create_set(self, profile: Profile, given: p4r.ActionProfileActionSet, label: str) -> Choice:
-        """Creates a group from an entry's action set; returns the entry's `action` and `params`."""
+        """Creates a group from an entry's action set; returns the entry's `action` and `params`.
+        Raises `TargetError`.
+        """
         check_selector(profile, label)
         if not given.action_profile_actions:
             raise invalid(f"{label}: the action set is empty")

@@ -29,7 +29,7 @@ class Replication:
         """Of all groups and sessions."""
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> Undo:
-        """Applies an update; returns a function that undoes it."""
+        """Applies an update; returns a function that undoes it. Raises `TargetError`."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 group = message.multicast_group_entry

@@ -43,7 +43,7 @@ class Tables:
         self._one_shot: dict[int, dict[Key, bool]] = {}
 
     def table(self, table_id: int) -> Table:
-        """The table with this number."""
+        """The table with this number. Raises `TargetError` if there is none."""
         if table_id not in self.schema.tables:
             raise TargetError("not-found", f"table {table_id:#x} is not in the P4Info")
         return self.schema.tables[table_id]
@@ -51,7 +51,7 @@ class Tables:
     # Writing
 
     def write(self, kind: int, message: p4r.TableEntry) -> Undo:
-        """Applies an update; returns a function that undoes it."""
+        """Applies an update; returns a function that undoes it. Raises `TargetError`."""
         table = self.table(message.table_id)
         if message.idle_timeout_ns and not table.idle:
             raise invalid(f"table '{table.name}': does not support idle time-outs")
@@ -141,7 +141,7 @@ class Tables:
         self._one_shot.get(table.id, {}).pop(key, None)
 
     def found(self, table: Table, entry: TableEntry) -> tuple[TableEntry, int, int]:
-        """The target's entry, with its packets and bytes."""
+        """The target's entry, with its packets and bytes. Raises `TargetError` if there is none."""
         found = self.target.entry(entry)
         if found is None:
             raise TargetError("not-found", f"table '{table.name}': no such entry")
@@ -251,7 +251,7 @@ class Tables:
     # Conversion
 
     def key(self, table: Table, message: p4r.TableEntry) -> tuple[TableEntry, Key]:
-        """The target's entry without its action, and its identity."""
+        """The target's entry without its action, and its identity. Raises `TargetError`."""
         label = f"table '{table.name}'"
         matches: dict[str, Match] = {}
         for part in message.match:

@@ -102,7 +102,7 @@ def check(schema: Schema, program: Mapping[str, Any]) -> None:
 
 
 def check_table(table: Table, tables: Mapping[str, Any], in_program: ProgramWidths) -> None:
-    """Compares a table's key, field by field."""
+    """Compares a table's key, field by field. Raises `TargetError`."""
     label = f"table '{table.name}'"
     if table.name not in tables:
         raise wrong(f"{label} is not in the JSON")
@@ -123,7 +123,7 @@ def check_table(table: Table, tables: Mapping[str, Any], in_program: ProgramWidt
 
 
 def check_array(kind: str, array: Array, declared: Iterable[Mapping[str, Any]]) -> None:
-    """Compares the size and width of a counter, meter or register."""
+    """Compares the size and width of a counter, meter or register. Raises `TargetError`."""
     found = {one["name"]: one for one in declared}.get(array.name)
     if found is None:
         raise wrong(f"{kind} '{array.name}' is not in the JSON")

@@ -19,7 +19,7 @@ class Names:
         self._next = 1
 
     def number(self, data: bytes, width: int, label: str) -> int:
-        """A string's number of at most `width` bits."""
+        """A string's number of at most `width` bits. Raises `TargetError`."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
