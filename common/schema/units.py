@@ -169,7 +169,7 @@ def parse_share(value: object) -> float:
     if isinstance(value, str):
         return float(quantity(value, A_SHARE, SHARE)[0])
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"is no number; expected {A_SHARE}")
+        raise ValueError(f"is not a number; expected {A_SHARE}")
     return float(value)
 
 
@@ -187,8 +187,8 @@ def format_duration(ps: int) -> str:
 
 
 def format_size(size_bytes: int) -> str:
-    """The largest decimal unit that divides it: `"20MB"`, `"1460B"`."""
-    name = next(name for name in ("GB", "MB", "KB", "B") if size_bytes % SIZE_BYTES[name] == 0)
+    """The largest decimal unit that divides it: `"20MB"`, `"150kB"`, `"1460B"`."""
+    name = next(name for name in ("GB", "MB", "kB", "B") if size_bytes % SIZE_BYTES[name] == 0)
     return f"{size_bytes // SIZE_BYTES[name]}{name}" if size_bytes else "0B"
 
 
@@ -207,7 +207,7 @@ def quantity(
 ) -> tuple[Fraction, str]:
     """Splits text into its exact number and its unit. Raises `ValueError`."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"is no text; expected {expected}")
+        raise ValueError(f"is not text; expected {expected}")
     match = QUANTITY.match(str(value))
     if match is None:
         raise ValueError(f"is not a number with a unit; expected {expected}")
@@ -236,7 +236,7 @@ def whole(
 ) -> int:
     """The amount as an integer in `least..=most`. Raises `ValueError`."""
     if amount.denominator != 1:
-        raise ValueError(f"is no whole number of {base}; expected {expected}")
+        raise ValueError(f"is not a whole number of {base}; expected {expected}")
     if amount < least:
         raise ValueError(f"is below {least} {base}; expected {expected}")
     if amount > most:

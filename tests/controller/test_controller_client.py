@@ -254,7 +254,7 @@ def test_the_command_s_quantities() -> None:
     ("arguments", "words"),
     [
         (["set-rate", "2", "5Mbit"], "'5Mbit': has the unknown unit"),
-        (["set-rate", "2", "0.5bps"], "is no whole number of bit/s"),
+        (["set-rate", "2", "0.5bps"], "is not a whole number of bit/s"),
         (["set-queue", "2", "5"], "'5': has no unit; expected a queue limit"),
     ],
 )

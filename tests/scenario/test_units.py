@@ -39,9 +39,10 @@ def test_what_is_no_quantity_is_refused(kind: str, value: object, says: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("kind", "write"), [("rate", units.format_rate), ("duration", units.format_duration)]
+    ("kind", "write"),
+    [("rate", units.format_rate), ("duration", units.format_duration), ("size", units.format_size)],
 )
-def test_a_quantity_is_written_as_the_engine_writes_it(
+def test_a_quantity_is_written_in_the_grammars_units(
     kind: str, write: Callable[[int], str]
 ) -> None:
     for number, text in EXAMPLES["written"][kind]:
