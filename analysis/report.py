@@ -128,13 +128,13 @@ def _count(number: int, what: str) -> str:
 
 
 def _parts(results: Results) -> list[Section]:
-    wanted = _wanted(results)
+    wanted = _shown_figures(results)
     plots = {figure.name: _plot(figure, results) for figure in wanted}
     drawn = [plot for plot in plots.values() if plot is not None]
     gone = [figure for figure in wanted if plots[figure.name] is None]
     missing = [f"{figure.name} not drawn: {figures.why_not(figure, results)}" for figure in gone]
     # A scenario that names no figures gets those that its runs allow.
-    notes = [Lines(missing)] if missing and _asked(results) else []
+    notes = [Lines(missing)] if missing and _named_figures(results) else []
     shown: list[Block] = [*drawn, *notes]
     return [
         Section("Summary", [Lines(words.sentences(results))]),
@@ -175,16 +175,16 @@ def _plot(figure: Figure, results: Results) -> Plot | None:
     return None if chart is None else Plot(figure.name, figure.title, figure.caption, chart)
 
 
-def _asked(results: Results) -> list[str]:
+def _named_figures(results: Results) -> list[str]:
     """The figures that the scenario names and that this version has."""
     names = results.runs[0].scenario.get("report", {}).get("figures") or []
     known = {figure.name for figure in figures.FIGURES}
     return [name for name in names if name in known]
 
 
-def _wanted(results: Results) -> list[Figure]:
+def _shown_figures(results: Results) -> list[Figure]:
     """The figures that the scenario names, or all if it names none."""
-    return figures.select(_asked(results) or None)
+    return figures.select(_named_figures(results) or None)
 
 
 # Parameters

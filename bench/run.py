@@ -17,9 +17,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import beside
 from bench.section import ROOT, Json, Options
-from bench.sections import ack, calibrate, dpdk, inner, start, switch, whole
+from bench.sections import ack, calibrate, dpdk, inner, peers, start, switch, whole
 
 RESULTS = Path(__file__).with_name("results.json")
 #: A rate may fall to this share of its earlier value, in units of the calibration loop.
@@ -28,7 +27,7 @@ FLOOR = 2 / 3
 #: In the order of measurement.
 SECTIONS = (
     whole.SECTION,
-    beside.SECTION,
+    peers.SECTION,
     start.SECTION,
     switch.SECTION,
     ack.SECTION,

@@ -29,7 +29,7 @@ def say(message: WorkerMessage) -> int:
 
 
 @contextlib.contextmanager
-def reported() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Reports errors raised inside as `refused` or `failed`; ends a stopped process."""
     from narrows.testbed import engine
 

@@ -64,7 +64,7 @@ def lines(
     for index, series in enumerate(whole.series):
         measured = [
             (position, [value for run in runs if (value := measure(run)) is not None])
-            for position, runs in (where or beside)(whole, among, index, series)
+            for position, runs in (where or side_by_side)(whole, among, index, series)
         ]
         points = [(at, np.mean(found), min(found), max(found)) for at, found in measured if found]
         if points:
@@ -105,7 +105,7 @@ def curves(
     return traces
 
 
-def beside(
+def side_by_side(
     whole: Results,
     among: Results,
     index: int,

@@ -32,7 +32,7 @@ def _boxes(whole: Results, among: Results) -> list[Mark]:
     width = 0.85 * apart * against.step(whole, even=True)
     marks: list[Mark] = []
     for index, series in enumerate(whole.series):
-        for position, runs in against.beside(whole, among, index, series, apart, even=True):
+        for position, runs in against.side_by_side(whole, among, index, series, apart, even=True):
             delays = np.concatenate([metrics.queue_delays_ms(run) for run in runs])
             if delays.size:
                 numbers = {p: metrics.percentile(delays, p) for p in (5, 25, 50, 75, 95)}

@@ -126,17 +126,19 @@ class Window:
 
 def parse_rate(value: object) -> int:
     """`"5Mbps"` as bits per second, above zero. Raises `ValueError`."""
-    return whole(*quantity(value, A_RATE, RATE_BPS), A_RATE, "bit/s", least=1)
+    return whole_number(*quantity(value, A_RATE, RATE_BPS), A_RATE, "bit/s", least=1)
 
 
 def parse_duration(value: object) -> int:
     """`"50ms"` as picoseconds, zero or more. Raises `ValueError`."""
-    return whole(*quantity(value, A_DURATION, DURATION_PS), A_DURATION, "ps", most=LONGEST_PS)
+    return whole_number(
+        *quantity(value, A_DURATION, DURATION_PS), A_DURATION, "ps", most=LONGEST_PS
+    )
 
 
 def parse_size(value: object) -> int:
     """`"20000kB"` as bytes, zero or more. Raises `ValueError`."""
-    return whole(*quantity(value, A_SIZE, SIZE_BYTES), A_SIZE, "B")
+    return whole_number(*quantity(value, A_SIZE, SIZE_BYTES), A_SIZE, "B")
 
 
 def parse_queue(value: object) -> Queue:
@@ -151,7 +153,7 @@ def parse_queue(value: object) -> Queue:
     kind: Literal["packets", "bytes", "ps"]
     kind = "packets" if unit in PACKETS else "bytes" if unit in SIZE_BYTES else "ps"
     base = {"packets": "packets", "bytes": "B", "ps": "ps"}[kind]
-    return Queue(kind, Fraction(whole(amount, unit, A_QUEUE, base, least=1)))
+    return Queue(kind, Fraction(whole_number(amount, unit, A_QUEUE, base, least=1)))
 
 
 def parse_window(value: object) -> Window:
@@ -160,7 +162,7 @@ def parse_window(value: object) -> Window:
         return value
     amount, unit = quantity(value, A_WINDOW, PACKETS | SIZE_BYTES)
     packets = unit in PACKETS
-    number = whole(amount, unit, A_WINDOW, "packets" if packets else "B", least=1)
+    number = whole_number(amount, unit, A_WINDOW, "packets" if packets else "B", least=1)
     return Window("packets" if packets else "bytes", number)
 
 
@@ -225,7 +227,7 @@ def quantity(
     return Fraction(number) * units[unit], unit
 
 
-def whole(
+def whole_number(
     amount: Fraction,
     _unit: str,
     expected: str,

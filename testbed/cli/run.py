@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     """`narrows run`. Raises `InputError`."""
     from narrows.testbed.runs import worker_process
 
-    request = asked(options)
+    request = run_request(options)
     if options.dry_run:
         return preview(request, as_json=options.json)
     if options.live is not None:
@@ -131,7 +131,7 @@ def preview(request: RunRequest, *, as_json: bool) -> int:
     return DONE
 
 
-def asked(options: argparse.Namespace) -> RunRequest:
+def run_request(options: argparse.Namespace) -> RunRequest:
     """The request given by the options. Raises `InputError`."""
     from narrows.testbed.runs.request import RunRequest, execution_of
 

@@ -58,7 +58,7 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
                 "source": each.source,
                 "what": each.what,
                 "published": each.published,
-                "ours": said(each.ours, finished),
+                "ours": as_sentence(each.ours, finished),
             }
             for each in paper.picks
         ],
@@ -72,7 +72,7 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
             {
                 "title": each.title,
                 "text": each.text,
-                "evidence": said(each.evidence, finished, each.experiments),
+                "evidence": as_sentence(each.evidence, finished, each.experiments),
             }
             for each in paper.findings
         ],
@@ -107,7 +107,7 @@ def claim_record(
         "reason": reason,
         "grade": graded(claim, finished, answers[""]),
         "depends_on": depends,
-        "evidence": said(claim.evidence, finished, claim.experiments),
+        "evidence": as_sentence(claim.evidence, finished, claim.experiments),
         "as_taken": answers[""],
         "under": [{"assumption": name, "holds": got} for name, got in answers.items() if name],
     }
@@ -172,7 +172,7 @@ def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
     return words[taken], others
 
 
-def said(evidence: Any, finished: FinishedRuns, experiments: Iterable[str] = ()) -> str:
+def as_sentence(evidence: Any, finished: FinishedRuns, experiments: Iterable[str] = ()) -> str:
     """The evidence as a sentence, or the reason if a run is missing."""
     try:
         check_run(experiments, finished)

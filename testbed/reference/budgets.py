@@ -89,10 +89,10 @@ def budgets() -> str:
 def row(budget: Budget) -> list[str]:
     """A budget as a row of its table."""
     about, _, beyond = " ".join(budget.about.split()).partition(" Beyond it: ")
-    return [code(budget.name), written(budget), sentence(about), sentence(beyond)]
+    return [code(budget.name), value_with_unit(budget), sentence(about), sentence(beyond)]
 
 
-def written(budget: Budget) -> str:
+def value_with_unit(budget: Budget) -> str:
     """The value with its unit, which the name tells."""
     name, value = budget.name, budget.value
     if name.endswith("_S") and "PER_S" not in name:

@@ -26,7 +26,7 @@ def disciplines() -> str:
             [
                 code(each["name"]),
                 each["unit"],
-                *(code(written(each, each[what])) for what in ("default", "min", "max")),
+                *(code(scenario_value(each, each[what])) for what in ("default", "min", "max")),
                 sentence(each["origin"]),
             ]
             for each in record["parameters"]
@@ -54,7 +54,7 @@ def disciplines() -> str:
     )
 
 
-def written(parameter: DisciplineParameter, value: float) -> str:
+def scenario_value(parameter: DisciplineParameter, value: float) -> str:
     """A value of a discipline's parameter, as a scenario has it."""
     unit = parameter["unit"]
     return toml(RECORD_UNITS[unit][1](value if unit == "number" else int(value)))

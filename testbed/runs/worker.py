@@ -23,7 +23,7 @@ from narrows.analysis.soundness import digests
 from narrows.testbed.files import publish, write_json
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.targets.base import Tell
-from narrows.testbed.worker_messages import reported, say
+from narrows.testbed.worker_messages import report_errors, say
 
 if TYPE_CHECKING:
     from narrows._engine import Sockets
@@ -47,7 +47,7 @@ def do(job: WorkerJob) -> None:
     """Runs a job and stores its result; ends the process if the parent has ended."""
     partial, final = Path(job["partial"]), Path(job["final"])
     try:
-        with reported():
+        with report_errors():
             partial.mkdir(parents=True)
             summary = carry_out(job, partial)
             before = signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -80,7 +80,7 @@ class Hosts(ABC):
         """Creates the hosts of a plan (JSON) and runs the switch side with them.
 
         Leaves the tables and `summary.json` in `out`; returns the summary. Raises what
-        `worker_messages.reported` knows.
+        `worker_messages.report_errors` knows.
         """
 
 
@@ -173,5 +173,5 @@ class Target(ABC):
 
         `settings` come from the method `settings`; `sockets` are the engine's, for hosts in the
         kernel. A target with `can_watch` takes a `watch`, which sees and changes the run; such a
-        run has one process. Raises the errors that `worker_messages.reported` lists.
+        run has one process. Raises the errors that `worker_messages.report_errors` lists.
         """

@@ -35,7 +35,7 @@ def test_three_cores_part_a_run_into_two_processes(
 ) -> None:
     monkeypatch.setattr(dpdk, "cores", lambda: cores)
     options = cli.parser().parse_args(["run", "any.toml", "--target", "dpdk", *arguments])
-    assert run.asked(options).settings["processes"] == parted
+    assert run.run_request(options).settings["processes"] == parted
 
 
 def test_free_hugepages_are_counted_and_missing_ones_named(tmp_path: Path) -> None:

@@ -281,29 +281,29 @@ _NO_BIAS = "Designed to be independent of the round trip"
 _BASE = "alpha to beta packets a flow: 2 to 4 in Linux's, 1 to 3 in ns-2's (Brakmo, Peterson 1995)"
 
 
-def asked(names: str, least: float, most: float, source: str) -> dict[str, Asked]:
+def claims(names: str, least: float, most: float, source: str) -> dict[str, Asked]:
     """The same of several variants."""
     return {name: Asked(least, most, source) for name in names.split()}
 
 
 AIMD = "reno aimd-fc aimd-fc-plus dctcp"
 JAIN = (
-    asked(f"{AIMD} new-aimd cubic hstcp westwood veno", 0.95, 1, _CHIU_JAIN)
-    | asked("bic htcp hybla illinois yeah compound ledbat", 0.95, 1, _CHIU_JAIN)
-    | asked("vegas", 0.889, 1, f"{_BAND} flows at 2 and half at 4 packets 0.889")
-    | asked("vegas-ns2", 0.75, 1, f"{_BAND} flows at 1 and half at 3 packets 0.75")
-    | asked("bbr bbr3", 0.95, 1, "Equal round trips get equal shares (draft-ietf-ccwg-bbr)")
+    claims(f"{AIMD} new-aimd cubic hstcp westwood veno", 0.95, 1, _CHIU_JAIN)
+    | claims("bic htcp hybla illinois yeah compound ledbat", 0.95, 1, _CHIU_JAIN)
+    | claims("vegas", 0.889, 1, f"{_BAND} flows at 2 and half at 4 packets 0.889")
+    | claims("vegas-ns2", 0.75, 1, f"{_BAND} flows at 1 and half at 3 packets 0.75")
+    | claims("bbr bbr3", 0.95, 1, "Equal round trips get equal shares (draft-ietf-ccwg-bbr)")
 )
 ROUND_TRIPS = (
-    asked(f"{AIMD} hstcp bic", 1, 2, _LAKSHMAN)
-    | asked("cubic", 0.25, 1, "From -0.25 for equal losses to -1 for equal windows (RFC 9438)")
-    | asked("hybla", -1, 0.5, f"{_NO_BIAS} (Caini, Firrincieli 2004)")
-    | asked("htcp", -0.5, 0.5, f"{_NO_BIAS} (Leith, Shorten 2004)")
-    | asked("bbr bbr3", -1, 0, "Long round trips get more (Hock, Bless, Zitterbart 2017)")
+    claims(f"{AIMD} hstcp bic", 1, 2, _LAKSHMAN)
+    | claims("cubic", 0.25, 1, "From -0.25 for equal losses to -1 for equal windows (RFC 9438)")
+    | claims("hybla", -1, 0.5, f"{_NO_BIAS} (Caini, Firrincieli 2004)")
+    | claims("htcp", -0.5, 0.5, f"{_NO_BIAS} (Leith, Shorten 2004)")
+    | claims("bbr bbr3", -1, 0, "Long round trips get more (Hock, Bless, Zitterbart 2017)")
 )
 BESIDE_RENO = (
-    asked("reno cubic hstcp bic htcp compound dctcp yeah", 0.4, 0.6, _AS_RENO)
-    | asked("vegas vegas-ns2 ledbat", 0, 0.25, _BACKGROUND)
+    claims("reno cubic hstcp bic htcp compound dctcp yeah", 0.4, 0.6, _AS_RENO)
+    | claims("vegas vegas-ns2 ledbat", 0, 0.25, _BACKGROUND)
 )  # fmt: skip
 QUEUED = {"vegas": Asked(2, 4, _BASE), "vegas-ns2": Asked(1, 3, _BASE)}
 

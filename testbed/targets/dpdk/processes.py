@@ -33,7 +33,7 @@ from narrows.testbed.child_process import environment
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.switch_setup import set_up
-from narrows.testbed.worker_messages import reported, say
+from narrows.testbed.worker_messages import report_errors, say
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan
@@ -247,7 +247,7 @@ def main() -> int:
     def verdict(_: Progress) -> bool | int:
         return orders.verdict
 
-    with reported():
+    with report_errors():
         switches = set_up(json.loads(job["plan"]))
         summary = engine.run_real_time(
             job["plan"],

@@ -59,17 +59,17 @@ class Change:
             raise ValueError("expected an object")
         if content.keys() not in ({"port", "rate_bps"}, {"port", "queue_limit"}):
             raise ValueError("expected port, and one of rate_bps and queue_limit")
-        port = whole("port", content["port"], 0)
+        port = whole_number("port", content["port"], 0)
         if "rate_bps" in content:
-            return cls(port, rate_bps=whole("rate_bps", content["rate_bps"], 1))
+            return cls(port, rate_bps=whole_number("rate_bps", content["rate_bps"], 1))
         limit = content["queue_limit"]
         if not isinstance(limit, dict) or len(limit) != 1 or not limit.keys() <= KINDS:
             raise ValueError(f"queue_limit: expected one of {', '.join(sorted(KINDS))}")
         [(kind, value)] = limit.items()
-        return cls(port, queue_limit=cast("QueueLimit", {kind: whole(kind, value, 1)}))
+        return cls(port, queue_limit=cast("QueueLimit", {kind: whole_number(kind, value, 1)}))
 
 
-def whole(key: str, value: object, least: int) -> int:
+def whole_number(key: str, value: object, least: int) -> int:
     """A whole number. Raises `ValueError`, naming the key."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
         raise ValueError(f"{key}: expected a whole number from {least}")
