@@ -105,7 +105,7 @@ def test_a_page_sees_and_changes_a_run(tmp_path: Path) -> None:
         span_s = second["time_s"] - first["time_s"]
         # A packet may have begun before the span.
         most = RATE_BPS / 8 * span_s + 2 * 1514
-        assert 0 < second["sent_bytes"] - first["sent_bytes"] <= most
+        assert 0 < second["transmitted_bytes"] - first["transmitted_bytes"] <= most
         code, said = watched.end()
         assert code == 1 and "its ports were changed by hand" in said
         assert 2.5 < time.monotonic() - began < 30, "six seconds at twice the speed"

@@ -78,7 +78,7 @@ def test_the_stream_has_the_latest_snapshot(switch: Switch) -> None:
         switch.publish(time_s)
     event = first_event(switch.server.address)
     assert event["time_s"] == 0.3
-    assert event["ports"][1]["sent_bytes"] == 750_000
+    assert event["ports"][1]["transmitted_bytes"] == 750_000
     assert event["windows_bytes"] == {"flow 1": 14_480}
 
 
@@ -211,7 +211,7 @@ def test_a_switch_is_changed_through_gnmi(
         after = ports_of(address)[2]
         assert (after["rate_bps"], after["queue_limit"]) == (5_000_000, {"packets": 9})
         # Five echoes of 98 bytes.
-        assert after["sent_bytes"] - before[2]["sent_bytes"] >= 5 * 98
+        assert after["transmitted_bytes"] - before[2]["transmitted_bytes"] >= 5 * 98
         between.end()
 
 

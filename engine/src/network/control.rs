@@ -28,7 +28,7 @@ pub struct PortView {
     /// The limit of its queues.
     pub limit: QueueLimit,
     /// Bytes sent that count against the rate.
-    pub sent_bytes: u64,
+    pub transmitted_bytes: u64,
     /// Packets dropped.
     pub dropped: u64,
     /// Packets marked.
@@ -109,7 +109,7 @@ impl Network {
                 port: watched.port,
                 rate_bps: watched.rate.as_bps(),
                 limit: watched.limit,
-                sent_bytes: counts.transmitted_bytes,
+                transmitted_bytes: counts.transmitted_bytes,
                 dropped: counts.drops.total(),
                 marked: counts.marks.iter().map(|(_, count)| count).sum(),
                 waiting_packets: counts.waiting_packets,

@@ -150,7 +150,7 @@ fn port_dict<'py>(py: Python<'py>, port: &PortView) -> PyResult<Bound<'py, PyDic
     dict.set_item("port", port.port)?;
     dict.set_item("rate_bps", port.rate_bps)?;
     dict.set_item("queue", limit)?;
-    dict.set_item("transmitted_bytes", port.sent_bytes)?;
+    dict.set_item("transmitted_bytes", port.transmitted_bytes)?;
     dict.set_item("dropped", port.dropped)?;
     dict.set_item("marked", port.marked)?;
     dict.set_item("waiting_packets", port.waiting_packets)?;

@@ -23,7 +23,7 @@ class PortState:
     rate_bps: int | None
     """None for a port without a limit."""
     queue_limit: QueueLimit
-    sent_bytes: int
+    transmitted_bytes: int
     dropped: int
     marked: int
     waiting_packets: int

@@ -54,7 +54,7 @@ function take(snapshot) {
       const [[ownKind, limit]] = Object.entries(port.queue_limit);
       own.queue.push(KINDS[ownKind].waits(port));
       own.limit.push(limit / KINDS[ownKind].scale);
-      own.sent.push((port.sent_bytes - before.sent_bytes) * 8 / passed / 1e6);
+      own.sent.push((port.transmitted_bytes - before.transmitted_bytes) * 8 / passed / 1e6);
       own.rate.push(port.rate_bps === null ? null : port.rate_bps / 1e6);
       own.drops.push((port.dropped - before.dropped) / passed);
       own.marks.push((port.marked - before.marked) / passed);
