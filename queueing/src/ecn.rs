@@ -1,4 +1,5 @@
-//! The ECN field of a packet (RFC 3168 section 5), in IPv4 and IPv6.
+//! The ECN field of a packet (RFC 3168 section 5), in IPv4 and IPv6. Read without etherparse or
+//! smoltcp, for the reasons of `flow_hash.rs`.
 
 use narrows_common::Packet;
 

@@ -1,4 +1,11 @@
 //! A packet's flow as a number: what fair queues tell flows apart by.
+//!
+//! It reads the headers itself, for two reasons. Zeros at a packet's end are counted, not stored,
+//! and the checks of etherparse and smoltcp refuse a packet whose bytes are fewer than its length
+//! field. And each packet of a fair queue is hashed: that takes 64 instructions here, 474 with
+//! etherparse 0.19 (`LaxSlicedPacket`) and 156 with smoltcp 0.12 (IPv4 unchecked), measured with
+//! `valgrind --tool=callgrind` over 100,000 TCP segments. The ECN field (`ecn.rs`) takes 17, 37 and
+//! 21.
 
 use narrows_common::Packet;
 

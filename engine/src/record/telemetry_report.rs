@@ -1,4 +1,5 @@
-//! Parses telemetry reports: the layout of `p4/headers.p4`, Telemetry Report 2.0 over UDP.
+//! Parses telemetry reports: the layout of `p4/headers.p4`, Telemetry Report 2.0 over UDP. It is
+//! fixed, and neither etherparse nor smoltcp knows it.
 
 use thiserror::Error;
 

@@ -3,7 +3,8 @@
 //! Source: ns-2.35 PacketQueue/Semantic with `filteracks_`, after Balakrishnan, Padmanabhan and
 //! Katz, MobiCom 1997 (RFC 3449 section 5.2.3). A cumulative ACK includes all lower ones, so a slow
 //! return path need not carry those. The new ACK goes to the tail. Only pure ACKs count, and only
-//! those of the same connection and direction with a lower number: duplicates stay.
+//! those of the same connection and direction with a lower number: duplicates stay. Headers are
+//! read without etherparse or smoltcp, for the reasons of `flow_hash.rs`.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::{DropReason, Outcomes, Reason};

@@ -1,4 +1,5 @@
-//! The flow of a packet, by the addresses and ports in its headers.
+//! The flow of a packet, by the addresses and ports in its headers. They may be in two parts of the
+//! packet, of which no library reads more than one.
 
 use narrows_common::Packet;
 use narrows_hosts::FlowConfig;
