@@ -10,6 +10,7 @@ import polars as pl
 
 from narrows.analysis import metrics
 from narrows.analysis.load import Run
+from narrows.schema.units import parse_duration
 from narrows.testbed.papers.finished_runs import FinishedRuns, listed, ranking, shown
 from narrows.testbed.papers.grade import Margin, above, lead, least
 from narrows.testbed.papers.quantity import Quantity
@@ -63,7 +64,7 @@ def in_time_percent(limit_ms: float, run: Run) -> float:
     """Share of updates read within a limit; an update never read counts as late."""
     flow = run.scenario["flow"][0]
     app = flow["app"]
-    interval_ms = float(str(app["interval"]).removesuffix("ms"))
+    interval_ms = parse_duration(app["interval"]) / metrics.PS_PER_MS
     span_ms = (run.duration_ps / metrics.PS_PER_S - SETTLED_S) * 1e3
     # A relayed update is read by all users but its writer.
     each = flow["count"] - 1 if app["kind"] == "cve-server" else int(app.get("users", 1))

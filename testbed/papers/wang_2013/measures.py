@@ -10,6 +10,7 @@ import polars as pl
 from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate, without_extremes
 from narrows.analysis.load import Run
+from narrows.schema.units import parse_duration
 from narrows.testbed.papers.finished_runs import FinishedRuns, Values, listed, ranking, shown
 from narrows.testbed.papers.grade import Count, Distance, Margin, above, lead, least, off_target
 from narrows.testbed.papers.quantity import Quantity
@@ -149,7 +150,8 @@ def round_trips(tcp: str, finished: FinishedRuns) -> str:
     """Throughput at each round trip."""
     values = by_delay(tcp, finished).items()
     return ", ".join(
-        f"{2 * float(delay.removesuffix('ms')):g} ms: {shown(value)}" for delay, value in values
+        f"{2 * parse_duration(delay) / metrics.PS_PER_MS:g} ms: {shown(value)}"
+        for delay, value in values
     )
 
 
