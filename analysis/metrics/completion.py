@@ -7,12 +7,12 @@ import polars as pl
 
 from narrows.analysis.load import Run
 from narrows.analysis.metrics.base import Floats, end_s, follow
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 
 
 def message_latencies_ms(run: Run) -> Floats:
     """From writing to reading, in ms, for every message read in the run; empty without messages."""
-    latency = (pl.col("read_ps") - pl.col("written_ps")) / 1e9
+    latency = (pl.col("read_ps") - pl.col("written_ps")) / PS_PER_MS
     return run.table("messages").select(latency.alias("ms")).collect()["ms"].to_numpy()
 
 

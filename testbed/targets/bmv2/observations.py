@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from narrows.controller.events import Done
-from narrows.schema.units import PS_PER_S
+from narrows.schema.units import PS_PER_MS, PS_PER_S
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.bmv2.clock import Clock
 from narrows.testbed.targets.bmv2.control import ProgramCounts, Shaped
@@ -185,5 +185,5 @@ class Observations:
                 f"lost; expected at most {limits['lost_packets']}"
             )
         if self.late_events_ps > limits["poll_gap_ps"]:
-            excesses.append(f"an event was {self.late_events_ps / 1e9:.1f} ms late")
+            excesses.append(f"an event was {self.late_events_ps / PS_PER_MS:.1f} ms late")
         return excesses
