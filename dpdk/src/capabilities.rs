@@ -125,7 +125,7 @@ fn threads_with_others(kept: u64) -> io::Result<Vec<i32>> {
     Ok(found)
 }
 
-/// A set of capabilities in a thread's status (proc_pid_status(5)); all if it is not there.
+/// A set of capabilities in a thread's status (proc_pid_status(5)); all if it is absent.
 fn set(status: &str, name: &str) -> u64 {
     let text = status.lines().find_map(|line| line.strip_prefix(name));
     text.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(u64::MAX)

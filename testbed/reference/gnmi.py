@@ -36,7 +36,7 @@ def leaves() -> tuple[Leaf, ...]:
 
 
 def paths() -> str:
-    """Every path, by the container that it is in."""
+    """Every path, by its container."""
     by_container: dict[str, dict[str, list[Leaf]]] = {}
     for leaf in leaves():
         # .../<config or state, or below state/counters>/leaf

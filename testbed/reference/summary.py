@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def summary() -> str:
-    """Every key of `summary.json`, by the object that it is in."""
+    """Every key of `summary.json`, by its object."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     parts = []
     for path, about, properties in found_objects(schema):

@@ -12,12 +12,12 @@ HEADING = re.compile(r"^#{1,6} (.+)$", re.M)
 
 
 def without_code(text: str) -> str:
-    """The text with spaces in the place of code, so that every other place stays."""
+    """The text with spaces instead of code; all other characters keep their positions."""
     return CODE.sub(lambda found: re.sub(r"\S", " ", found[0]), text)
 
 
 def targets(page: str, text: str) -> Iterator[tuple[str, str]]:
-    """Path (from the root) and anchor of every link of a page that is no address."""
+    """Path (from the root) and anchor of every link of a page, except addresses."""
     for found in LINK.finditer(without_code(text)):
         if not is_address(found[3]):
             yield resolved(page, found[3])

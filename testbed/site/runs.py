@@ -48,7 +48,7 @@ class Shown:
         return (ROOT / self.scenario).read_text(encoding="utf-8")
 
     def run(self) -> Results:
-        """Runs what is not there yet. Raises `SiteError`."""
+        """Makes the runs that do not exist yet. Raises `SiteError`."""
         told = json.dumps([self.text, *self.settings])
         out = RUNS / hashlib.sha256(told.encode()).hexdigest()[:12]
         narrows("run", self.scenario, *self.options, "--out", str(out), "--resume", "--no-figures")

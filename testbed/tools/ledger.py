@@ -74,7 +74,7 @@ class Ledger:
         self._thread.start()
 
     def stop(self) -> None:
-        """Takes no more rows by itself; to be called before the data path ends."""
+        """Stops the thread that takes rows. Call it before the data path ends."""
         self._is_over.set()
         if self._thread.is_alive():
             self._thread.join()

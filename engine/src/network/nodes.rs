@@ -25,7 +25,7 @@ pub(crate) struct SwitchNode {
 pub(crate) struct Cable {
     pub to: FarEnd,
     pub delay: Duration,
-    /// The number of the link direction with impairments that it is.
+    /// Its number among the link directions with impairments.
     pub impaired: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Uplink {
     pub switch: usize,
     pub port: u16,
     pub delay: Duration,
-    /// The number of the link direction with impairments that it is.
+    /// Its number among the link directions with impairments.
     pub impaired: Option<usize>,
 }
 

@@ -54,7 +54,7 @@ STATISTICS: Final = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one run."""
+    """The outcome of one run."""
 
     run: str
     same: bool
@@ -63,7 +63,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of a bundle."""
+    """The outcome of a bundle."""
 
     manifest: Manifest
     verdicts: Sequence[Verdict]

@@ -83,7 +83,7 @@ class End:
 
 @dataclass(frozen=True)
 class Host:
-    """A host and the port that it is at."""
+    """A host and its port."""
 
     name: str
     ip: IPv4Interface

@@ -22,8 +22,8 @@ def served(
 ) -> Iterator[None]:
     """The page at a TCP port, 0 for any that is free, until the end of the block.
 
-    `look` returns what the page shows, None for nothing yet; `control` makes its changes; `tell`
-    gets its address. Raises `InputError`.
+    `look` returns what the page shows, None before there is anything; `control` makes its changes;
+    `tell` gets its address. Raises `InputError`.
     """
     try:
         from narrows.testbed.tools.live.server import LiveServer

@@ -34,7 +34,7 @@ class Names:
     def _number_for(self, text: str, width: int, label: str) -> int:
         if text == "" and 0 not in self._names:
             return 0
-        # A long numeral is no number of `width` bits; Python reads no more than 4,300 digits.
+        # A long numeral is not a number of `width` bits; Python reads no more than 4,300 digits.
         is_numeral = text.isascii() and text.isdecimal() and len(text) <= width
         value = int(text) if is_numeral else -1
         if str(value) == text and value < 1 << width and value not in self._names:
