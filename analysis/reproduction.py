@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from narrows.analysis.chart import paper
 from narrows.analysis.load import Run
@@ -29,8 +29,8 @@ from narrows.analysis.page import (
 )
 from narrows.analysis.reproduction_charts import curve_plots, run_plots, table_plots
 
-Json = dict[str, Any]
-"""Plain JSON: parts of `reproduction.json`, as `narrows reproduce` writes them."""
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import ClaimRecord, Effect, Reproduction, TableRecord
 
 POINTS: Final = "percentage points"
 """The unit of a difference of percentages."""
@@ -39,7 +39,7 @@ SIGNS: Final = {"holds": Verdict.HOLDS, "does not hold": Verdict.FAILS}
 """The sign of each verdict; other words have the sign of an open question."""
 
 
-def write(content: Json, runs: Mapping[str, Sequence[Run]], directory: Path) -> Path:
+def write(content: Reproduction, runs: Mapping[str, Sequence[Run]], directory: Path) -> Path:
     """Writes `report.html` and `figures/*.pdf` into the directory; returns the page's path.
 
     `content` is `reproduce.json`, `runs` are those of each experiment with the assumptions as
@@ -55,7 +55,7 @@ def write(content: Json, runs: Mapping[str, Sequence[Run]], directory: Path) -> 
     return report
 
 
-def page(content: Json, plots: Sequence[Plot]) -> Page:
+def page(content: Reproduction, plots: Sequence[Plot]) -> Page:
     """The page of a reproduction."""
     total = sum(each["runs"] for each in content["experiments"])
     count = len(content["experiments"])
@@ -72,7 +72,7 @@ def page(content: Json, plots: Sequence[Plot]) -> Page:
     return Page(content["title"], lead, sections)
 
 
-def claims(content: Json) -> Iterator[Block]:
+def claims(content: Reproduction) -> Iterator[Block]:
     """A row per claim with its verdict and the assumptions that change it; below it the figures."""
     if content["quick"]:
         yield Alert("Quick.", "Fewer points, seeds and seconds than the full reproduction has.")
@@ -100,19 +100,19 @@ def claims(content: Json) -> Iterator[Block]:
     )
 
 
-def why(claim: Json) -> str | None:
+def why(claim: ClaimRecord) -> str | None:
     """Why a claim is not judged, or the alternatives with another answer."""
     others = "; ".join(claim["depends_on"])
     return claim["reason"] or (f"another answer with {others}" if others else None)
 
 
-def badge(claim: Json) -> Badge:
+def badge(claim: ClaimRecord) -> Badge:
     """The verdict with its grade, such as "holds: within 3 %"."""
     words = ": ".join(filter(None, (claim["verdict"], claim["grade"])))
     return Badge(SIGNS.get(claim["verdict"], Verdict.DEPENDS), words)
 
 
-def published(content: Json) -> Iterator[Block]:
+def published(content: Reproduction) -> Iterator[Block]:
     """The paper's tables in their own form with our values, then every number."""
     printed = [table for table in content["tables"] if is_printed(table)]
     for table in printed:
@@ -123,12 +123,12 @@ def published(content: Json) -> Iterator[Block]:
     yield Details("Every number, with intervals", [every]) if printed else every
 
 
-def is_printed(table: Json) -> bool:
+def is_printed(table: TableRecord) -> bool:
     """Whether the paper prints this as a table of rows and columns."""
     return bool(table["source"].startswith("Table") and table["published"] and table["columns"])
 
 
-def printed_table(table: Json) -> Block:
+def printed_table(table: TableRecord) -> Block:
     """Published value, ours and the difference for each column of the paper's table."""
     ours = {(cell["row"], cell["column"]): cell["value"] for cell in table["cells"]}
     given = {(cell["row"], cell["column"]): cell["value"] for cell in table["published"]}
@@ -149,19 +149,19 @@ def printed_table(table: Json) -> Block:
     return Table(columns, rows)
 
 
-def rounded(value: float | None, table: Json) -> float | None:
+def rounded(value: float | None, table: TableRecord) -> float | None:
     """A value with the table's decimals."""
     return None if value is None else round(value, table["digits"])
 
 
-def numbers(content: Json) -> Block:
+def numbers(content: Reproduction) -> Block:
     """Published value, our value, difference."""
     rows: list[list[Value]] = []
     for row in content["numbers"]:
         digits = row["digits"]
         rounded = (
-            round(row[key], digits) if row[key] is not None else None
-            for key in ("published", "ours", "difference")
+            None if value is None else round(value, digits)
+            for value in (row["published"], row["ours"], row["difference"])
         )
         rows.append(
             [
@@ -197,7 +197,7 @@ def relative(percent: float | None, difference: float | None, unit: str) -> str 
     return None
 
 
-def picks(content: Json) -> Iterator[Section]:
+def picks(content: Reproduction) -> Iterator[Section]:
     """The choices of the paper, and those by our runs."""
     rows: list[list[Value]] = [
         [each["source"], each["what"], each["published"], each["ours"]] for each in content["picks"]
@@ -207,7 +207,7 @@ def picks(content: Json) -> Iterator[Section]:
         yield Section("The best", [Table(columns, rows)])
 
 
-def findings(content: Json) -> Iterator[Block]:
+def findings(content: Reproduction) -> Iterator[Block]:
     """A section per finding."""
     for each in content["findings"]:
         yield Section(each["title"], [Text(each["text"]), parts_of(each["evidence"])])
@@ -218,7 +218,7 @@ def parts_of(evidence: str) -> Block:
     return Lines(evidence.split("; "))
 
 
-def assumptions(content: Json) -> Iterator[Block]:
+def assumptions(content: Reproduction) -> Iterator[Block]:
     """Our choices, their reasons, and the effects of the alternatives."""
     rows: list[list[Value]] = []
     for each in content["assumptions"]:
@@ -233,11 +233,11 @@ def assumptions(content: Json) -> Iterator[Block]:
                 yield Details(title, [effects(alternative["effects"])])
 
 
-def effects(found: Sequence[Json]) -> Block:
+def effects(found: Sequence[Effect]) -> Block:
     """Each value under an alternative, beside the value as taken."""
     rows: list[list[Value]] = []
     for each in found:
-        taken, value = (round(each[key], each["digits"]) for key in ("as_taken", "value"))
+        taken, value = (round(value, each["digits"]) for value in (each["as_taken"], each["value"]))
         share = each["as_taken"] and each["unit"] != "%"
         percent = 100 * (each["value"] / each["as_taken"] - 1) if share else None
         unit = POINTS if each["unit"] == "%" else each["unit"]
@@ -254,7 +254,7 @@ def effects(found: Sequence[Json]) -> Block:
     return Table(columns, rows)
 
 
-def experiments(content: Json) -> Iterator[Block]:
+def experiments(content: Reproduction) -> Iterator[Block]:
     """Each experiment with its scenario and its runs."""
     rows: list[list[Value]] = [
         [

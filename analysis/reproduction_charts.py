@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from narrows.analysis.figures.base import KEY_WORDS, Results, key_label, number
 from narrows.analysis.load import Run
 from narrows.analysis.page import Plot
 
-Json = dict[str, Any]
-"""Plain JSON: parts of `reproduce.json`, as `narrows reproduce` writes them."""
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import Cell, Reproduction, Series, TableRecord
 
 BAR: Final = 0.8
 """Width of a group of bars, as a share of the distance between groups."""
@@ -39,7 +39,7 @@ LEVEL: Final = Look("ink", dash=1, width=0.8)
 KEYS: Final = ((PUBLISHED, POINT),)
 
 
-def table_plots(content: Json) -> Iterator[Plot]:
+def table_plots(content: Reproduction) -> Iterator[Plot]:
     """A chart for each table of our values."""
     for table in content["tables"]:
         if table["plot"] != "none" and table["cells"]:
@@ -49,7 +49,7 @@ def table_plots(content: Json) -> Iterator[Plot]:
             yield Plot(table["name"], table["title"], caption(table), chart)
 
 
-def caption(table: Json) -> str:
+def caption(table: TableRecord) -> str:
     """How to read a table's chart."""
     several = any(cell["runs"] > 1 for cell in table["cells"])
     spread = ", with 95 % intervals of the mean of repeated runs" if several else ""
@@ -59,11 +59,12 @@ def caption(table: Json) -> str:
     return f"{text} {table['note']}".rstrip()
 
 
-def lines(table: Json, label: str) -> Chart:
+def lines(table: TableRecord, label: str) -> Chart:
     """A line per row against the columns, or a single line against the rows; published points."""
     cells, given = table["cells"], table["published"]
     alone = table["columns"] is None
-    key, swept = ("row", table["rows"]) if alone else ("column", table["columns"])
+    key: Literal["row", "column"] = "column" if table["columns"] else "row"
+    swept = table["columns"] or table["rows"]
     at, axis = axis_of([cell[key] for cell in (*cells, *given)], swept)
     names = [None] if alone else list(dict.fromkeys(cell["row"] for cell in cells))
     marks = list[Mark]()
@@ -85,7 +86,11 @@ def published(x: Floats, values: Sequence[float], colour: int | Literal["ink"]) 
 
 
 def line(
-    cells: Sequence[Json], positions: Mapping[Any, float], key: str, index: int, name: str
+    cells: Sequence[Cell],
+    positions: Mapping[Any, float],
+    key: Literal["row", "column"],
+    index: int,
+    name: str,
 ) -> Trace:
     """One line with its intervals."""
     x = np.array([positions[cell[key]] for cell in cells])
@@ -114,7 +119,7 @@ def axis_label(key: str) -> str:
     return whole[0] if len(whole) == 1 else key_label(key)
 
 
-def bars(table: Json, label: str) -> Chart:
+def bars(table: TableRecord, label: str) -> Chart:
     """A group of bars per row, a bar per column."""
     cells = table["cells"]
     rows = list(dict.fromkeys(cell["row"] for cell in cells))
@@ -133,17 +138,17 @@ def bars(table: Json, label: str) -> Chart:
             half = np.array([cell["half_width"]])
             ink = Look("ink", line=False)
             marks.append(Trace(middle, value, ink, low=value - half, high=value + half))
-    for cell in table["published"]:
-        if cell["row"] in rows and cell["column"] in columns:
-            left = rows.index(cell["row"]) - BAR / 2 + columns.index(cell["column"]) * width
-            marks.append(published(np.array([left + width / 2]), [cell["value"]], "ink"))
+    for each in table["published"]:
+        if each["row"] in rows and each["column"] in columns:
+            left = rows.index(each["row"]) - BAR / 2 + columns.index(each["column"]) * width
+            marks.append(published(np.array([left + width / 2]), [each["value"]], "ink"))
     ticks = [(float(position), str(row)) for position, row in enumerate(rows)]
     axis = Axis("", ticks=ticks, low=-0.5, high=len(rows) - 0.5, pad=(0.0, 0.0))
-    keys = KEYS if any(isinstance(each, Trace) and each.name for each in marks) else ()
+    keys = KEYS if any(isinstance(mark, Trace) and mark.name for mark in marks) else ()
     return Chart([Panel(marks)], axis, from_zero(label), columns=2, height_in=2.2, keys=keys)
 
 
-def cell_map(table: Json, label: str) -> Chart:
+def cell_map(table: TableRecord, label: str) -> Chart:
     """A cell per row and column; empty where no run has both."""
     cells = table["cells"]
     rows = list(dict.fromkeys(str(cell["row"]) for cell in cells))
@@ -154,7 +159,7 @@ def cell_map(table: Json, label: str) -> Chart:
     ends = (float(np.nanmin(values)), float(np.nanmax(values)))
     return Chart(
         [Panel([Cells(columns, rows, values, ends, label, table["digits"])])],
-        Axis(table["columns"], pad=(0.0, 0.0), ticks=named(columns)),
+        Axis(table["columns"] or "", pad=(0.0, 0.0), ticks=named(columns)),
         Axis(
             table["rows"],
             pad=(0.0, 0.0),
@@ -174,7 +179,7 @@ CHARTS: Final = {"bars": bars, "lines": lines, "map": cell_map}
 """How a table is drawn."""
 
 
-def curve_plots(content: Json) -> Iterator[Plot]:
+def curve_plots(content: Reproduction) -> Iterator[Plot]:
     """Small multiples of curves over time: one panel per series."""
     for each in content["curves"]:
         panels = [
@@ -188,7 +193,7 @@ def curve_plots(content: Json) -> Iterator[Plot]:
         yield Plot(each["name"], each["title"], text, chart)
 
 
-def curve(series: Json) -> Trace:
+def curve(series: Series) -> Trace:
     """One curve over time."""
     return Trace(np.array(series["x"]), np.array(series["y"], dtype=np.float64), Look(0))
 
@@ -198,7 +203,7 @@ def level(value: float | None) -> list[Rule]:
     return [] if value is None else [Rule(y=value, look=LEVEL, name=PUBLISHED)]
 
 
-def run_plots(content: Json, runs: Mapping[str, Sequence[Run]]) -> Iterator[Plot]:
+def run_plots(content: Reproduction, runs: Mapping[str, Sequence[Run]]) -> Iterator[Plot]:
     """The figures that an experiment names, drawn from its runs."""
     for each in content["experiments"]:
         results = Results(tuple(runs.get(each["name"], ())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
@@ -11,8 +11,11 @@ from rich.text import Text
 
 from narrows.testbed.terminal import plain
 
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import ClaimRecord
 
-def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
+
+def claims_table(title: str, claims: Sequence[ClaimRecord]) -> Table:
     """A row per claim of a paper: its verdict, and how it was judged."""
     table = Table(
         title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False

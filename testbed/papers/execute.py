@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.analysis import reproduction
 from narrows.analysis.load import Run, load_run
@@ -27,6 +27,9 @@ from narrows.testbed.runs.jobs import Outcome as RunOutcome
 from narrows.testbed.runs.progress import ProgressDisplay
 from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
+
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import ExperimentRecord, Reproduction
 
 BASE = "base"
 """The folder of the runs with the assumptions as taken."""
@@ -48,7 +51,7 @@ class Outcome:
     """A completed reproduction."""
 
     report: Path
-    content: dict[str, Any]
+    content: Reproduction
     failed: tuple[RunOutcome, ...]
 
 
@@ -164,7 +167,7 @@ def runs_of(part: Part) -> list[Run]:
     return [load_run(job.final) for job in part.jobs if (job.final / "run.json").is_file()]
 
 
-def described(part: Part, runs: Sequence[Run]) -> dict[str, Any]:
+def described(part: Part, runs: Sequence[Run]) -> ExperimentRecord:
     """The entry of an experiment in `reproduce.json`."""
     experiment = part.experiment
     return {

@@ -9,7 +9,7 @@ seeds or points that the claim needs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.analysis.estimate import Estimate
 from narrows.testbed.papers.finished_runs import FinishedRuns, NotRunError, value_at
@@ -25,10 +25,22 @@ from narrows.testbed.papers.paper import (
     Table,
 )
 
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import (
+        AlternativeRecord,
+        AssumptionRecord,
+        Cell,
+        ClaimRecord,
+        CurvesRecord,
+        Effect,
+        NumberRow,
+        Reproduction,
+        Series,
+        TableRecord,
+    )
+
 SCHEMA = 1
 
-Json = dict[str, Any]
-"""Plain JSON: parts of `reproduction.json`, which `narrows.analysis.reproduction` alone reads."""
 Under = Mapping[tuple[str, str], FinishedRuns]
 """The runs under each alternative, by the names of assumption and alternative."""
 
@@ -37,7 +49,7 @@ NOT_JUDGED = "not judged"
 WITHOUT_ANSWER = ("not run", NOT_JUDGED)
 
 
-def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) -> Json:
+def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) -> Reproduction:
     """`reproduce.json` but for its experiments."""
     return {
         "schema": SCHEMA,
@@ -84,7 +96,7 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
 
 def claim_record(
     paper: Paper, claim: Claim, finished: FinishedRuns, under: Under, *, quick: bool
-) -> Json:
+) -> ClaimRecord:
     """A claim, its verdict, and the evidence."""
     chosen = [paper.experiment(name) for name in claim.experiments]
     shortened = tuple(pair for each in chosen for pair in each.quick) if quick else ()
@@ -184,7 +196,7 @@ def as_sentence(evidence: Any, finished: FinishedRuns, experiments: Iterable[str
 # Numbers
 
 
-def table_rows(table: Table, finished: FinishedRuns) -> Iterator[Json]:
+def table_rows(table: Table, finished: FinishedRuns) -> Iterator[NumberRow]:
     """A row for each number that the paper prints in a table."""
     finished = table_runs(table, finished)
     for row, column, published in published_points(table):
@@ -212,7 +224,7 @@ def published_points(table: Table) -> Iterator[tuple[Any, Any, float]]:
             yield row, column, value
 
 
-def number_row(number: Number, finished: FinishedRuns) -> Json:
+def number_row(number: Number, finished: FinishedRuns) -> NumberRow:
     """A row for a number of the text."""
     try:
         ours = number.ours(finished)
@@ -225,24 +237,23 @@ def number_row(number: Number, finished: FinishedRuns) -> Json:
 
 def numbers_row(
     source: str, what: str, unit: str, published: float, ours: Estimate | None, digits: int
-) -> Json:
+) -> NumberRow:
     """Published, ours, difference; in percent of the published value unless that is 0.
 
     Percentages differ by percentage points alone.
     """
-    row: Json = {"source": source, "what": what, "unit": unit, "digits": digits}
-    row["difference_unit"] = POINTS if unit == "%" else unit
-    row["published"] = published
-    if ours is None:
-        return row | {"ours": None, "difference": None, "difference_percent": None}
-    difference = ours.mean - published
-    return row | {
-        "ours": ours.mean,
-        "half_width": ours.half_width,
-        "runs": ours.runs,
-        "difference": difference,
-        "difference_percent": 100 * difference / published if published and unit != "%" else None,
-    }
+    row: NumberRow = {
+        "source": source, "what": what, "unit": unit, "digits": digits,
+        "difference_unit": POINTS if unit == "%" else unit, "published": published,
+        "ours": None, "difference": None, "difference_percent": None,
+    }  # fmt: skip
+    if ours is not None:
+        difference = ours.mean - published
+        row["ours"], row["half_width"], row["runs"] = ours.mean, ours.half_width, ours.runs
+        row["difference"] = difference
+        if published and unit != "%":
+            row["difference_percent"] = 100 * difference / published
+    return row
 
 
 def short(key: str) -> str:
@@ -250,12 +261,12 @@ def short(key: str) -> str:
     return key.rsplit(".", 1)[-1]
 
 
-def table_record(table: Table, finished: FinishedRuns) -> Json:
+def table_record(table: Table, finished: FinishedRuns) -> TableRecord:
     """A table of our values, for the chart."""
     finished = table_runs(table, finished)
     rows = finished.swept(table.experiment, table.rows)
     columns = finished.swept(table.experiment, table.columns) if table.columns else [None]
-    cells = []
+    cells: list[Cell] = []
     for row in rows:
         for column in columns:
             point = {table.rows: row} | ({table.columns: column} if table.columns else {})
@@ -263,8 +274,12 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
                 value = finished.value(table.quantity, table.experiment, **point)
             except NotRunError:
                 continue
-            cell = {"row": row, "column": column, "value": value.mean, "runs": value.runs}
-            cells.append(cell | {"half_width": value.half_width})
+            cells.append(
+                {
+                    "row": row, "column": column, "value": value.mean, "runs": value.runs,
+                    "half_width": value.half_width,
+                }
+            )  # fmt: skip
     return {
         "name": table.name,
         "title": table.title,
@@ -285,9 +300,9 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
     }
 
 
-def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
+def curves_record(curves: Curves, finished: FinishedRuns) -> CurvesRecord | None:
     """Curves over time of the first seed of each value; None without a run."""
-    series = []
+    series: list[Series] = []
     for value in finished.swept(curves.experiment, curves.by):
         try:
             runs = finished.at(curves.experiment, **{short(curves.by): value}, **curves.at)
@@ -315,9 +330,9 @@ def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
 
 def assumption_record(
     paper: Paper, assumption: Assumption, finished: FinishedRuns, under: Under
-) -> Json:
+) -> AssumptionRecord:
     """An assumption, and the effect of its alternatives on the tables."""
-    alternatives = []
+    alternatives: list[AlternativeRecord] = []
     for alternative in assumption.alternatives:
         other = under.get((assumption.name, alternative.name))
         effects = [] if other is None else list(table_effects(paper, alternative, finished, other))
@@ -332,7 +347,7 @@ def assumption_record(
 
 def table_effects(
     paper: Paper, alternative: Any, finished: FinishedRuns, other: FinishedRuns
-) -> Iterator[Json]:
+) -> Iterator[Effect]:
     """Each value of a table under an alternative, with the value under the chosen assumption."""
     for table in paper.tables:
         if table.experiment not in alternative.settings:

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.analysis import reproduction, reproduction_charts
 from narrows.analysis.chart import paper as on_paper
@@ -14,6 +14,9 @@ from narrows.testbed.papers import PAPERS
 from narrows.testbed.papers.paper import Paper
 from narrows.testbed.reference.markdown import code, page, sentence, table
 from narrows.testbed.site.runs import RUNS, narrows
+
+if TYPE_CHECKING:
+    from narrows.schema.reproduction import NumberRow, Reproduction
 
 QUICK = (
     "These are quick runs: fewer points, seeds and seconds than the full reproduction, which"
@@ -42,13 +45,13 @@ def write(directory: Path) -> None:
     (directory / "index.md").write_text(index, encoding="utf-8")
 
 
-def verdicts(content: dict[str, Any]) -> str:
+def verdicts(content: Reproduction) -> str:
     """How many claims have which verdict."""
     found = [claim["verdict"] for claim in content["claims"]]
     return ", ".join(f"{found.count(each)} {each}" for each in dict.fromkeys(found))
 
 
-def parts(paper: Paper, content: dict[str, Any], directory: Path) -> Iterator[str]:
+def parts(paper: Paper, content: Reproduction, directory: Path) -> Iterator[str]:
     """The parts of a paper's page, whose pictures are drawn on the way."""
     yield sentence(paper.reference)
     yield f"```sh\nnarrows reproduce {paper.name} --quick\n```"
@@ -107,9 +110,10 @@ def parts(paper: Paper, content: dict[str, Any], directory: Path) -> Iterator[st
     )
 
 
-def number(row: dict[str, Any]) -> list[str]:
+def number(row: NumberRow) -> list[str]:
     """A published number beside ours."""
     digits, percent = row["digits"], row["difference_percent"]
-    shown = ["" if row[key] is None else f"{row[key]:.{digits}f}" for key in ("published", "ours")]
+    values = (row["published"], row["ours"])
+    shown = ["" if value is None else f"{value:.{digits}f}" for value in values]
     difference = reproduction.relative(percent, row["difference"], row["difference_unit"]) or ""
     return [row["source"], row["what"], row["unit"], *shown, difference]

@@ -14,6 +14,7 @@ from narrows.analysis.chart.model import Rule, Trace
 from narrows.analysis.load import Run
 from narrows.analysis.page import Table as PageTable
 from narrows.analysis.reproduction_charts import curve_plots, table_plots
+from narrows.schema.reproduction import Reproduction
 from narrows.testbed.papers import islam_2009, jasem_2010
 from narrows.testbed.papers.finished_runs import FinishedRuns
 from narrows.testbed.papers.judge import judge
@@ -42,7 +43,7 @@ FOUND = FinishedRuns(
 )
 
 
-def content(plot: Any) -> dict[str, Any]:
+def content(plot: Any) -> Reproduction:
     table = Table(
         "rates", "Rates", "Table 1", "rates", RATE, "choice.tcp", "bottleneck.delay", PRINTED, plot
     )
