@@ -245,14 +245,14 @@ def play(sender: Sender, case: Case, end: int) -> Iterator[Step]:
     sender.wait()
     options = [f"mss {MSS}", "sackOK", f"wscale {SCALE}"]
     sender.handle(answer(numbers, Tcp.SYN | Tcp.ACK, 1, options))
-    under_way = deque(segments(sender.write()))
+    in_flight = deque(segments(sender.write()))
     receiver, departures, late = Receiver(), dict[int, int](), dict(case.late)
-    yield Step(0, (), tuple(under_way))
+    yield Step(0, (), tuple(in_flight))
     sender.wait()
     while receiver.acked < end:
-        number = under_way.popleft()
+        number = in_flight.popleft()
         if overtaken_by := late.pop(number, 0):
-            under_way.insert(overtaken_by, number)
+            in_flight.insert(overtaken_by, number)
             continue
         departures[number] = departures.get(number, -1) + 1
         if (number, departures[number]) in case.lost:
@@ -261,7 +261,7 @@ def play(sender: Sender, case: Case, end: int) -> Iterator[Step]:
         blocks = [f"{1 + a * MSS}:{1 + b * MSS}" for a, b in receiver.blocks]
         sacks = [f"sack {' '.join(blocks)}"] if blocks else []
         sent = segments(sender.handle(answer(numbers, Tcp.ACK, 1 + receiver.acked * MSS, sacks)))
-        under_way += sent
+        in_flight += sent
         yield Step(receiver.acked, tuple(receiver.blocks), tuple(sent))
 
 
