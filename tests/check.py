@@ -22,11 +22,16 @@ CRATES = {
 """The crate in each folder."""
 TESTS = {
     "analysis": ("tests/analysis",),
+    "bench": ("tests/test_bench.py",),
+    "common/schema": ("tests/test_schema.py", "tests/scenario/test_units.py"),
+    "common/tests": ("tests/scenario/test_units.py",),
     "controller": ("tests/controller/test_controller.py", "tests/controller/test_bfrt.py"),
     "narrows": ("tests/scenario",),
     "p4": ("tests/test_p4_build.py",),
     "switch/server": ("tests/p4runtime", "tests/switch/gnmi"),
+    "scenarios": ("tests/scenario/test_json_schema.py",),
     "docs": ("tests/docs/test_reference.py", "tests/docs/test_site.py"),
+    "testbed/cli": ("tests/cli/test_commands.py", "tests/cli/test_results_table.py"),
     "testbed/reference": ("tests/docs/test_reference.py",),
     "testbed/site": ("tests/docs/test_site.py",),
     "testbed/papers": ("tests/papers",),
@@ -35,8 +40,10 @@ TESTS = {
     "testbed/targets": ("tests/targets/test_ledger_from_reports.py", "tests/targets/test_lab.py"),
     "traffic": ("tests/traffic/test_scapy.py",),
 }
-"""The fast tests of a folder's Python, by the beginning of a path."""
-ALWAYS = ("tests/test_architecture.py",)
+"""The fast tests of a folder's Python, P4, scenarios and examples, by the beginning of a path."""
+TESTED = (".py", ".p4", ".toml", ".json")
+"""The ends of their names."""
+ALWAYS = ("tests/test_architecture.py", "tests/test_sizes.py")
 FAST = ("tests/analysis/", "tests/p4runtime/", "tests/papers/", "tests/scenario/")
 """Folders whose tests are run when they change."""
 
@@ -98,7 +105,10 @@ def rust(changed: Sequence[str]) -> Iterator[list[str]]:
     }
     if crates:
         packages = [word for crate in sorted(crates) for word in ("-p", crate)]
-        yield ["cargo", "clippy", "--quiet", "--all-targets", *packages, "--", "-D", "warnings"]
+        # The code for Python is behind a feature, without which it is not compiled.
+        python = ["--features", "narrows-engine/python"] * ("narrows-engine" in crates)
+        lint = ["cargo", "clippy", "--quiet", "--all-targets", *packages, *python]
+        yield [*lint, "--", "-D", "warnings"]
         yield ["cargo", "test", "--quiet", "--lib", *packages]
 
 
@@ -108,11 +118,14 @@ def python(changed: Sequence[str]) -> Iterator[list[str]]:
     yield [*module, "ruff", "check", "--quiet"]
     yield [*module, "ruff", "format", "--check", "--quiet"]
     yield [*module, "mypy"]
+    for path in changed:
+        if path.startswith("scenarios/") and path.endswith(".toml") and (ROOT / path).exists():
+            yield [*module, "narrows", "run", path, "--dry-run", "--quiet"]
     tests = {
         test
         for path in changed
         for begin, some in TESTS.items()
-        if path.startswith(f"{begin}/") and path.endswith((".py", ".p4"))
+        if path.startswith(f"{begin}/") and path.endswith(TESTED)
         for test in some
     }
     own = {path for path in changed if path.startswith(FAST) and "/test_" in path}

@@ -26,7 +26,22 @@ def test_a_crates_change_is_linted_and_tested(path: str, crate: str) -> None:
 
 
 def test_a_page_needs_no_compiler() -> None:
-    assert list(check.rust(["docs/index.md"])) == [["cargo", "fmt", "--all", "--check"]]
+    assert [command[0] for command in check.rust(["docs/index.md"])] == ["cargo", "rustfmt"]
+
+
+def test_the_engines_code_for_python_is_linted() -> None:
+    [lint] = [
+        command for command in check.rust(["engine/src/python/run.rs"]) if "clippy" in command
+    ]
+    assert "narrows-engine/python" in lint
+
+
+def test_a_changed_scenario_is_read_and_compared_with_its_schema() -> None:
+    commands = list(check.python(["scenarios/cve.toml"]))
+    assert [words[3:] for words in commands if "run" in words] == [
+        ["run", "scenarios/cve.toml", "--dry-run", "--quiet"]
+    ]
+    assert "tests/scenario/test_json_schema.py" in commands[-1]
 
 
 def test_commands_that_failed_are_named(capfd: pytest.CaptureFixture[str]) -> None:
