@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,18 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
+@cache
+def our_python() -> dict[str, set[str]]:
+    """The imports of each of our Python modules."""
+    return python_imports(python_modules(ROOT, PYTHON_PACKAGES))
+
+
+@cache
+def our_rust(crate: str) -> dict[str, set[str]]:
+    """The imports of each module of a crate."""
+    return rust_imports(ROOT / crate)
+
+
 @pytest.mark.parametrize("room", RUST_MAY)
 def test_a_rust_room_depends_on_its_neighbours_only(room: str) -> None:
     manifest = tomllib.loads((ROOT / room / "Cargo.toml").read_text())
@@ -208,18 +221,18 @@ def test_one_room_of_the_engine_knows_python() -> None:
 
 @pytest.mark.parametrize("crate", RUST_MAY)
 def test_the_modules_of_a_crate_import_each_other_in_no_circle(crate: str) -> None:
-    assert circles(rust_imports(ROOT / crate)) == []
+    assert circles(our_rust(crate)) == []
 
 
 @pytest.mark.parametrize("crate", RUST_MAY)
 def test_the_folders_of_a_crate_import_each_other_in_no_circle(crate: str) -> None:
-    assert folder_circles(rust_imports(ROOT / crate), "::") == []
+    assert folder_circles(our_rust(crate), "::") == []
 
 
 @pytest.mark.parametrize("crate", LAYERS)
 def test_a_layer_of_a_crate_imports_those_below_it_only(crate: str) -> None:
     layers, found = LAYERS[crate], []
-    for module, used in rust_imports(ROOT / crate).items():
+    for module, used in our_rust(crate).items():
         folder = module.split("::")[0]
         if folder in layers:
             others = {other.split("::")[0] for other in used} - {folder}
@@ -272,12 +285,12 @@ def imports(path: Path) -> set[str]:
 
 
 def test_python_modules_import_each_other_in_no_circle() -> None:
-    found = circles(python_imports(python_modules(ROOT, PYTHON_PACKAGES)))
+    found = circles(our_python())
     assert not found, "\n".join(map(", ".join, found))
 
 
 def test_python_packages_import_each_other_in_no_circle() -> None:
-    found = folder_circles(python_imports(python_modules(ROOT, PYTHON_PACKAGES)), ".")
+    found = folder_circles(our_python(), ".")
     assert not found, "\n".join(map(", ".join, found))
 
 
@@ -297,7 +310,7 @@ def test_circles_between_folders_are_found() -> None:
 
 
 def test_a_python_package_imports_those_below_it_only() -> None:
-    graph = python_imports(python_modules(ROOT, PYTHON_PACKAGES))
+    graph = our_python()
     assert not upward(graph, PYTHON_LAYERS)
 
 
