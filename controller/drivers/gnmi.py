@@ -6,9 +6,9 @@ or in packets (an augmented leaf). A limit in time is rounded to a whole microse
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
@@ -41,9 +41,9 @@ def buffer(port: int) -> str:
     return f"{profile}/queues/queue[name=0]"
 
 
-def queue(port: int) -> str:
-    """Path of a port's queue counters."""
-    return f"/qos/interfaces/interface[interface-id={port}]/output/queues/queue[name=0]/state"
+def queues(port: int) -> str:
+    """Path of the counters of a port's queues."""
+    return f"/qos/interfaces/interface[interface-id={port}]/output/queues/queue[name=*]/state"
 
 
 def management(port: int) -> str:
@@ -84,22 +84,34 @@ class GnmiDriver:
         return {"name": in_force, "parameters": found} if found else in_force
 
     async def queue_state(self, port: int) -> QueueState:
-        """Reads a port's settings and queue counters."""
+        """Reads a port's settings and the counters of all its queues together. A largest depth is
+        that of one queue.
+        """
         rate = await self._leaves(f"{scheduler(port)}/.../cir")
         limit = limit_read(await self._leaves(f"{buffer(port)}/state"))
-        counted = await self._leaves(queue(port))
+        counted = await self._queues(port)
         return QueueState(
             rate_bps=rate.known_count("cir"),
             limit=limit,
-            waiting_packets=counted.known_count("queue-len-packets"),
-            waiting_bytes=counted.known_count("queue-len"),
-            max_packets=counted.known_count("max-queue-len-packets"),
-            max_bytes=counted.known_count("max-queue-len"),
-            mean_packets=counted.known_number("avg-queue-len-packets"),
-            transmitted=counted.count("transmit-pkts"),
-            transmitted_bytes=counted.count("transmit-octets"),
-            dropped=counted.count("dropped-pkts"),
+            waiting_packets=known(sum, (one.known_count("queue-len-packets") for one in counted)),
+            waiting_bytes=known(sum, (one.known_count("queue-len") for one in counted)),
+            max_packets=known(max, (one.known_count("max-queue-len-packets") for one in counted)),
+            max_bytes=known(max, (one.known_count("max-queue-len") for one in counted)),
+            mean_packets=known(sum, (one.known_number("avg-queue-len-packets") for one in counted)),
+            transmitted=sum(one.count("transmit-pkts") for one in counted),
+            transmitted_bytes=sum(one.count("transmit-octets") for one in counted),
+            dropped=sum(one.count("dropped-pkts") for one in counted),
         )
+
+    async def _queues(self, port: int) -> list[Leaves]:
+        """The counters of each of a port's queues."""
+        found = dict[str, dict[str, Leaf]]()
+        for update in await self._get(queues(port)):
+            name = str(update.path["queue", "name"])
+            found.setdefault(name, {})[update.path.last] = update.value
+        if not found:
+            raise DriverError(f"{queues(port)}: the switch reports no queue")
+        return [Leaves(queues(port).replace("*", name), values) for name, values in found.items()]
 
     async def _set(self, path: str, value: int) -> None:
         if not 0 <= value < 2**64:
@@ -113,11 +125,26 @@ class GnmiDriver:
             raise DriverError(f"{error.code.name}: {error.message}") from None
 
     async def _leaves(self, path: str) -> Leaves:
+        updates = await self._get(path)
+        return Leaves(path, {update.path.last: update.value for update in updates})
+
+    async def _get(self, path: str) -> Sequence[fy.GNMIUpdate]:
         try:
-            updates = await self.client.get(fy.GNMIPath(path))
+            return await self.client.get(fy.GNMIPath(path))
         except GNMIClientError as error:
             raise DriverError(f"{error.code.name}: {error.message}") from None
-        return Leaves(path, {update.path.last: update.value for update in updates})
+
+
+Amount = TypeVar("Amount", int, float)
+
+
+def known(
+    combine: Callable[[list[Amount]], Amount], values: Iterable[Amount | None]
+) -> Amount | None:
+    """The values of several queues combined; None if the target lacks one."""
+    every = list(values)
+    have = [value for value in every if value is not None]
+    return combine(have) if len(have) == len(every) else None
 
 
 def name_and_parameters(discipline: DisciplineConfig) -> tuple[str, dict[str, float]]:

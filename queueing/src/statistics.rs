@@ -88,6 +88,9 @@ pub struct PortStatistics {
     pub refused: u64,
     /// Packets dropped, on arrival or after their dequeue, by reason.
     pub drops: DropCounts,
+    /// Bytes of the packets that the queue dropped, without those that the owner dropped after
+    /// their dequeue.
+    pub dropped_bytes: u64,
     /// Packets marked, by reason.
     pub marks: MarkCounts,
     /// Packets whose transmission began.
@@ -106,7 +109,8 @@ pub struct PortStatistics {
 
 impl PortStatistics {
     /// Two queues of one port together.
-    pub(crate) fn and(self, other: PortStatistics) -> PortStatistics {
+    #[must_use]
+    pub fn and(self, other: PortStatistics) -> PortStatistics {
         let waiting_packets = self.waiting_packets + other.waiting_packets;
         let waiting_bytes = self.waiting_bytes + other.waiting_bytes;
         PortStatistics { waiting_packets, waiting_bytes, ..self + other }
@@ -130,6 +134,7 @@ impl Add for PortStatistics {
             dequeued: self.dequeued + later.dequeued,
             refused: self.refused + later.refused,
             drops,
+            dropped_bytes: self.dropped_bytes + later.dropped_bytes,
             marks,
             transmitted: self.transmitted + later.transmitted,
             transmitted_bytes: self.transmitted_bytes + later.transmitted_bytes,

@@ -102,6 +102,29 @@ fn a_weight_and_a_rate_can_change_while_packets_wait() {
     }
 }
 
+/// A packet of 1,000 bytes takes 1 ms. The first leaves at once; of each kind two wait, and one is
+/// dropped. Voice waits 1 and 2 ms, the others 3 and 4 ms.
+#[test]
+fn each_queue_has_its_own_counts() {
+    let port = config(&[queue(&[46], None, None), queue(&[], None, None)]);
+    let port = PortConfig { queue: QueueLimit::Packets(2), ..port };
+    let mut bench = Bench::new(manager(port).expect("a port"));
+    for (tos, packets) in [(VOICE, 4), (0, 3)] {
+        (0..packets).for_each(|_| bench.arrive(&came(0, tos, 1000)));
+    }
+    let end = Time::from_ps(10 * MS);
+    bench.go_on(end);
+    for (queue, transmitted, waited) in [(0, 3, 1 + 2), (1, 2, 3 + 4)] {
+        let done = bench.tm.queue_statistics(0, queue);
+        assert_eq!((done.transmitted, done.transmitted_bytes), (transmitted, transmitted * 1000));
+        assert_eq!((done.drops.total(), done.dropped_bytes), (1, 1000));
+        let waited = u128::from(waited * MS);
+        assert_eq!(bench.tm.queue_waited(0, queue, end), (waited, waited * 1000));
+    }
+    assert_eq!(bench.tm.waited(0, end).0, u128::from(10 * MS));
+    assert_eq!(bench.tm.statistics(0).dropped_bytes, 2000);
+}
+
 #[test]
 fn wrong_queues_are_refused() {
     let refused = |classes: &[QueueConfig], queues: u8, words: &str| {

@@ -66,8 +66,31 @@ class QueueClass(TypedDict):
     rate_bps: int | None
 
 
-class PortState(TypedDict):
-    """A port's settings and counters. Means are over the time since the start."""
+class QueueCounts(TypedDict):
+    """What one or more queues of a port have done. Means are over the time since the start."""
+
+    enqueued: int
+    dequeued: int
+    drops: dict[str, int]
+    """Packets by reason, as are the marks."""
+    dropped_bytes: int
+    """Without packets dropped in egress."""
+    marks: dict[str, int]
+    transmitted: int
+    transmitted_bytes: int
+    waiting_packets: int
+    waiting_bytes: int
+    depth_max_packets: int
+    depth_max_bytes: int
+    depth_mean_packets: float | None
+    """None: the target does not keep it."""
+    depth_mean_bytes: float | None
+
+
+class PortState(QueueCounts):
+    """A port's settings and counters. Counts are those of all its queues; a largest depth is that
+    of one queue.
+    """
 
     port: int
     rate_bps: int | None
@@ -77,22 +100,10 @@ class PortState(TypedDict):
     classes: list[QueueClass]
     """Of each of several queues; empty for a port with one, or with equal ones."""
     counts: LengthBasis
-    enqueued: int
-    dequeued: int
-    drops: dict[str, int]
-    """Packets by reason, as are the marks."""
-    marks: dict[str, int]
-    transmitted: int
-    transmitted_bytes: int
     received: int
     received_bytes: int
-    waiting_packets: int
-    waiting_bytes: int
-    depth_max_packets: int
-    depth_max_bytes: int
-    depth_mean_packets: float | None
-    """None: the target does not keep it."""
-    depth_mean_bytes: float | None
+    queues: list[QueueCounts]
+    """Of each of its queues, the first served first."""
 
 
 class TwoRateMeter(TypedDict):
@@ -168,6 +179,9 @@ class Target(Protocol):
 
     def ports(self) -> list[int]:
         """Its ports' numbers, ascending."""
+
+    def queues(self) -> dict[int, int]:
+        """How many queues each port has, 1 to 8, by the ports' numbers."""
 
     def port_state(self, port: int) -> PortState:
         """A port's settings and counters."""

@@ -112,14 +112,24 @@ impl Switch {
         Ok(self.model.tm.statistics(self.port(port)?))
     }
 
-    /// The time integral of a port's queue length until `now`, in packet-picoseconds and
-    /// byte-picoseconds. Its growth over a span, divided by the span, is the mean queue length in
-    /// that span (Little's law).
+    /// The counts of each of a port's queues, the first served first.
     ///
     /// # Errors
     /// If the port does not exist.
-    pub fn port_waited(&self, now: Time, port: u16) -> Result<(u128, u128), ConfigError> {
-        Ok(self.model.tm.waited(self.port(port)?, now))
+    pub fn queue_statistics(&self, port: u16) -> Result<Vec<PortStatistics>, ConfigError> {
+        let (tm, port) = (&self.model.tm, self.port(port)?);
+        Ok((0..tm.queues(port)).map(|queue| tm.queue_statistics(port, queue)).collect())
+    }
+
+    /// The time integral of the length of each of a port's queues until `now`, in
+    /// packet-picoseconds and byte-picoseconds. Its growth over a span, divided by the span, is the
+    /// mean queue length in that span (Little's law).
+    ///
+    /// # Errors
+    /// If the port does not exist.
+    pub fn queues_waited(&self, now: Time, port: u16) -> Result<Vec<(u128, u128)>, ConfigError> {
+        let (tm, port) = (&self.model.tm, self.port(port)?);
+        Ok((0..tm.queues(port)).map(|queue| tm.queue_waited(port, queue, now)).collect())
     }
 
     /// The switch's counts, without those of its ports.

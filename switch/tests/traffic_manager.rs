@@ -330,7 +330,7 @@ fn a_switch_can_be_sent() {
     sent::<Switch>();
 }
 
-/// Compares the integral of the depth, computed from its own events, with `port_waited` at every
+/// Compares the integral of the depth, computed from its own events, with `queues_waited` at every
 /// event.
 #[test]
 fn the_mean_depth_is_the_area_under_the_depth() {
@@ -341,12 +341,12 @@ fn the_mean_depth_is_the_area_under_the_depth() {
         switch.handle_packet(Time::ZERO, 1, packet(length, i as u32));
     }
     const MS: u64 = 1_000_000_000;
-    let (packets, bytes) = switch.port_waited(Time::from_ps(MS / 2), OUT).unwrap();
+    let (packets, bytes) = switch.queues_waited(Time::from_ps(MS / 2), OUT).unwrap()[0];
     assert_eq!(packets, u128::from(2 * (MS / 2)));
     assert_eq!(bytes, u128::from(MS / 2) * 1500);
     switch.handle_timeout(Time::from_ps(9 * MS));
-    let (packets, bytes) = switch.port_waited(Time::from_ps(10 * MS), OUT).unwrap();
+    let (packets, bytes) = switch.queues_waited(Time::from_ps(10 * MS), OUT).unwrap()[0];
     assert_eq!(packets, u128::from(MS + 2 * MS));
     assert_eq!(bytes, u128::from(MS) * 1000 + u128::from(2 * MS) * 500);
-    assert!(switch.port_waited(Time::ZERO, 77).is_err());
+    assert!(switch.queues_waited(Time::ZERO, 77).is_err());
 }

@@ -39,10 +39,14 @@ def paths() -> str:
     """Every path, by its container."""
     by_container: dict[str, dict[str, list[Leaf]]] = {}
     for leaf in leaves():
+        if leaf.queue not in (None, 0):
+            continue  # as queue 0's
         # .../<config or state, or below state/counters>/leaf
         names = [name for name, _ in leaf.path]
         at = max(index for index, name in enumerate(names) if name in ("config", "state"))
         container = show(leaf.path[:at]).replace(PORT, "N")
+        if leaf.queue == 0:
+            container = of_any_queue(container)
         inner = "/".join(names[at + 1 :])
         by_container.setdefault(container, {}).setdefault(inner, []).append(leaf)
     parts = []
@@ -52,11 +56,19 @@ def paths() -> str:
         parts.append(table(["leaf", "type", "set", "ours", "meaning"], map(row, found.items())))
     return page(
         "gNMI paths",
-        "`N` is a port's number. A leaf stands below `state` of its container; one that can be set"
-        " stands below `config` too. [gNMI](../guide/gnmi.md) has the rules, errors and examples.",
+        "`N` is a port's number, `Q` a queue's, from 0 to 7. A leaf stands below `state` of its"
+        " container; one that can be set stands below `config` too. [gNMI](../guide/gnmi.md) has"
+        " the rules, errors and examples.",
         "Leaves that are ours are of the module `narrows-qos`, others of OpenConfig's models.",
         *parts,
     )
+
+
+def of_any_queue(container: str) -> str:
+    """The path of queue 0 as that of queue `Q`."""
+    for own, any_queue in (("[name=0]", "[name=Q]"), ("[id=0]", "[id=Q]")):
+        container = container.replace(own, any_queue)
+    return container.replace("[sequence=1]", "[sequence=Q+1]")
 
 
 def row(found: tuple[str, list[Leaf]]) -> list[str]:

@@ -34,7 +34,7 @@ from narrows.controller.objects import (
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.schema.plan import EventPlan
 from tests.support.controller_state import everything_on
-from tests.support.fake_traffic import FakeTraffic, served
+from tests.support.fake_traffic import FakeTraffic, no_counts, served
 from tests.support.world import ROOT
 
 P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"
@@ -157,8 +157,12 @@ def traffic() -> Iterator[tuple[FakeTraffic, str]]:
 
 def test_the_gnmi_driver(traffic: tuple[FakeTraffic, str]) -> None:
     target, address = traffic
-    target.state[2] |= {"waiting_packets": 3, "waiting_bytes": 4500, "transmitted": 10}
-    target.state[2] |= {"transmitted_bytes": 15000, "drops": {"queue-full": 2}}
+    first, second = no_counts(), no_counts()
+    first |= {"waiting_packets": 3, "waiting_bytes": 4500, "transmitted": 6}
+    first |= {"transmitted_bytes": 9000, "depth_max_packets": 4, "depth_mean_packets": 0.5}
+    second |= {"transmitted": 4, "transmitted_bytes": 6000, "depth_max_packets": 7}
+    second |= {"depth_mean_packets": 1.25, "drops": {"queue-full": 2}}
+    target.state[2]["queues"] = [first, second]
 
     async def run() -> None:
         async with fy.GNMIClient(address) as open_client:
@@ -175,6 +179,7 @@ def test_the_gnmi_driver(traffic: tuple[FakeTraffic, str]) -> None:
             assert (state.rate_bps, state.limit) == (5_000_000, {"time_ps": 10**6})
             assert (state.waiting_packets, state.waiting_bytes) == (3, 4500)
             assert (state.transmitted, state.transmitted_bytes, state.dropped) == (10, 15000, 2)
+            assert (state.max_packets, state.mean_packets) == (7, 1.75)
             with pytest.raises(DriverError, match=r"OUT_OF_RANGE.*cir = 0"):
                 await driver.set_rate(2, 0)
             with pytest.raises(DriverError, match=r"NOT_FOUND.*name=9.*there are 1, 2, 3"):

@@ -16,7 +16,7 @@ from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.switch.server.gnmi.leaves import TrafficManager
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.serve import serve
-from narrows.switch.server.target import PortState, TargetError
+from narrows.switch.server.target import PortState, QueueCounts, TargetError
 
 
 def parameter(
@@ -52,21 +52,28 @@ DISCIPLINES = [
 """Disciplines that no engine has, to test that the server supports any."""
 
 
+def no_counts() -> QueueCounts:
+    return {
+        "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
+        "dropped_bytes": 0, "marks": {"early": 0}, "transmitted": 0, "transmitted_bytes": 0,
+        "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0, "depth_max_bytes": 0,
+        "depth_mean_packets": None, "depth_mean_bytes": None,
+    }  # fmt: skip
+
+
 class FakeTraffic:
-    """Ports whose counts are set by the test. A rate of `REFUSED_BPS` is refused."""
+    """Ports of one queue each, whose counts are set by the test. A rate of `REFUSED_BPS` is
+    refused.
+    """
 
     REFUSED_BPS = 13
 
     def __init__(self, ports: tuple[int, ...] = (1, 2, 3)) -> None:
         self.state: dict[int, PortState] = {
             port: {
-                "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
-                "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
-                "marks": {"early": 0},
-                "discipline": {"name": "drop-tail", "parameters": {}}, "classes": [],
-                "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
-                "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
-                "depth_max_bytes": 0, "depth_mean_packets": None, "depth_mean_bytes": None,
+                **no_counts(), "port": port, "rate_bps": None, "queue": {"packets": 1000},
+                "counts": "frame", "discipline": {"name": "drop-tail", "parameters": {}},
+                "classes": [], "received": 0, "received_bytes": 0, "queues": [no_counts()],
             }
             for port in ports
         }  # fmt: skip
@@ -74,11 +81,15 @@ class FakeTraffic:
     def ports(self) -> list[int]:
         return list(self.state)
 
+    def queues(self) -> dict[int, int]:
+        return {port: len(state["queues"]) for port, state in self.state.items()}
+
     def port_state(self, port: int) -> PortState:
         if port not in self.state:
             raise TargetError("not-found", f"port {port}: there is no such port")
         own = self.state[port].copy()
         own["classes"] = [one.copy() for one in own["classes"]]
+        own["queues"] = [one.copy() for one in own["queues"]]
         return own
 
     def set_rate(self, port: int, rate_bps: int) -> None:

@@ -38,8 +38,8 @@ GNMI_ELEMENTS = 64
 RESOURCE_EXHAUSTED.
 """
 GNMI_VALUES = 1 << 17
-"""Leaves that the paths of a Get or of a Subscribe select; a switch of 510 ports has 94,350. Beyond
-it: the request is refused with RESOURCE_EXHAUSTED.
+"""Leaves that the paths of a Get or of a Subscribe select; a switch of 510 ports with a queue each
+has 102,000. Beyond it: the request is refused with RESOURCE_EXHAUSTED.
 """
 BACKLOG_BYTES = 16 << 20
 """Messages that wait for a controller that does not read, for each stream. Beyond it: later

@@ -31,6 +31,8 @@ pub(crate) struct PortQueue<D> {
     pub backlog: Backlog,
     /// What it has done, without what waits.
     pub done: PortStatistics,
+    /// Packet- and byte-picoseconds that packets waited which have left.
+    waited: (u128, u128),
 }
 
 #[derive(Debug)]
@@ -55,8 +57,6 @@ pub(crate) struct Port<D> {
     pub core: Option<Box<CoreQueue>>,
     /// The queue that was served last.
     pub served: usize,
-    /// Packet- and byte-picoseconds that packets waited which have left.
-    waited: (u128, u128),
 }
 
 impl<D> PortQueue<D> {
@@ -69,6 +69,7 @@ impl<D> PortQueue<D> {
             source,
             backlog: Backlog::default(),
             done: PortStatistics::default(),
+            waited: (0, 0),
         }
     }
 
@@ -79,6 +80,37 @@ impl<D> PortQueue<D> {
         self.done.enqueued += 1;
         self.done.depth_max_packets = self.done.depth_max_packets.max(depth.packets);
         self.done.depth_max_bytes = self.done.depth_max_bytes.max(depth.bytes.get());
+    }
+
+    /// A packet left after this sojourn time.
+    #[inline]
+    pub(crate) fn count_dequeued(&mut self, sojourn: Duration, label: Label) {
+        self.done.dequeued += 1;
+        self.waited.0 += u128::from(sojourn.as_ps());
+        self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
+    }
+
+    /// It dropped a packet.
+    #[inline]
+    pub(crate) fn count_drop(&mut self, reason: DropReason, label: Label) {
+        self.done.drops[reason] += 1;
+        if reason != DropReason::EGRESS_PROGRAM {
+            self.done.dropped_bytes += label.length.get();
+        }
+    }
+
+    /// The integral of its length until `now`, in packet- and byte-picoseconds.
+    pub(crate) fn waited<P>(&self, now: Time) -> (u128, u128)
+    where
+        D: QueueDiscipline<P>,
+    {
+        let (mut packets, mut bytes) = self.waited;
+        self.discipline.visit(&mut |queued| {
+            let since = u128::from(now.saturating_since(queued.enqueued_at).as_ps());
+            packets += since;
+            bytes += since * u128::from(queued.label.length.get());
+        });
+        (packets, bytes)
     }
 
     /// Its counts, and its backlog.
@@ -105,7 +137,6 @@ impl<D> Port<D> {
             held: false,
             core: None,
             served: 0,
-            waited: (0, 0),
         }
     }
 
@@ -179,19 +210,6 @@ impl<D> Port<D> {
         self.elsewhere.is_none() && self.scheduler.is_none() && self.core.is_none()
     }
 
-    /// A packet left a queue after this sojourn time.
-    #[inline]
-    pub(crate) fn count_dequeued(&mut self, queue: usize, sojourn: Duration, label: Label) {
-        self.queues[queue].done.dequeued += 1;
-        self.count_waited(sojourn, label);
-    }
-
-    #[inline]
-    fn count_waited(&mut self, sojourn: Duration, label: Label) {
-        self.waited.0 += u128::from(sojourn.as_ps());
-        self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
-    }
-
     /// Counts and records a packet that its queue sends. Returns how many packets are left.
     #[inline]
     pub(crate) fn count_departure<P>(
@@ -203,12 +221,11 @@ impl<D> Port<D> {
     ) -> u32 {
         let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
         self.served = queue;
-        self.count_waited(sojourn, label);
-        let PortQueue { source, backlog, done, .. } = &mut self.queues[queue];
-        done.dequeued += 1;
-        *backlog = backlog.without(label.length);
-        source.write(rows, at, QueueEvent::Dequeue, label, *backlog, sojourn);
-        backlog.packets as u32
+        let queue = &mut self.queues[queue];
+        queue.count_dequeued(sojourn, label);
+        queue.backlog = queue.backlog.without(label.length);
+        queue.source.write(rows, at, QueueEvent::Dequeue, label, queue.backlog, sojourn);
+        queue.backlog.packets as u32
     }
 
     /// A packet was dropped after its dequeue.
@@ -221,9 +238,9 @@ impl<D> Port<D> {
         depth: Backlog,
         reason: DropReason,
     ) {
-        let PortQueue { source, done, .. } = &mut self.queues[queue];
-        done.drops[reason] += 1;
-        source.write(rows, at, QueueEvent::Drop(reason), label, depth, Duration::ZERO);
+        let queue = &mut self.queues[queue];
+        queue.count_drop(reason, label);
+        queue.source.write(rows, at, QueueEvent::Drop(reason), label, depth, Duration::ZERO);
     }
 }
 
@@ -263,7 +280,7 @@ impl<D> Port<D> {
                 true => {
                     depth = depth.without(label.length);
                     let sojourn = at.saturating_since(enqueued_at);
-                    self.count_dequeued(queue, sojourn, label);
+                    self.queues[queue].count_dequeued(sojourn, label);
                     let source = self.queues[queue].source;
                     source.write(rows, at, QueueEvent::Dequeue, label, depth, sojourn);
                 }
@@ -274,22 +291,6 @@ impl<D> Port<D> {
         }
         self.queues[queue].backlog = depth;
         depth
-    }
-
-    /// The integral of the queue length until `now`, in packet- and byte-picoseconds.
-    pub(crate) fn waited<P>(&self, now: Time) -> (u128, u128)
-    where
-        D: QueueDiscipline<P>,
-    {
-        let (mut packets, mut bytes) = self.waited;
-        for queue in &self.queues {
-            queue.discipline.visit(&mut |queued| {
-                let since = u128::from(now.saturating_since(queued.enqueued_at).as_ps());
-                packets += since;
-                bytes += since * u128::from(queued.label.length.get());
-            });
-        }
-        (packets, bytes)
     }
 
     /// The port's counts, and its backlog.

@@ -84,9 +84,15 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     }
 
     /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its
-    /// enqueue to its dequeue, or to `now`. It is the area under the queue's depth.
+    /// enqueue to its dequeue, or to `now`. It is the area under the port's depth.
     pub fn waited(&self, port: usize, now: Time) -> (u128, u128) {
-        self.ports[port].waited(now)
+        let each = (0..self.queues(port)).map(|queue| self.queue_waited(port, queue, now));
+        each.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    }
+
+    /// The same of one of a port's queues.
+    pub fn queue_waited(&self, port: usize, queue: usize, now: Time) -> (u128, u128) {
+        self.ports[port].queues[queue].waited(now)
     }
 
     /// What a port has done.

@@ -145,9 +145,9 @@ impl<D> Port<D> {
                 QueueEvent::Enqueue => queue.count_enqueued(row.depth),
                 QueueEvent::Dequeue => {
                     queue.backlog = row.depth;
-                    self.count_dequeued(0, row.sojourn, label);
+                    queue.count_dequeued(row.sojourn, label);
                 }
-                QueueEvent::Drop(reason) => queue.done.drops[reason] += 1,
+                QueueEvent::Drop(reason) => queue.count_drop(reason, label),
                 QueueEvent::Mark(reason) => queue.done.marks[reason] += 1,
             }
             let source = self.queues[0].source;

@@ -6,7 +6,7 @@ openconfig-qos-mem-mgmt (buffers of a queue in bytes and in microseconds). Leave
 lacks are marked `narrows-qos`, an augmentation.
 
 A port's scheduler policy and its buffer allocation profile are named by the port's number. Its
-scheduler has sequence 0, and its queue is named 0.
+scheduler has sequence 0. A queue is named by its number, 0 the first served.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from narrows.switch.server.target import PortState, TargetError
 
 Value = int | str | float
 EGRESS_PROGRAM = "egress-program"
+Reader = Callable[[PortState], Value | None]
 Number = Literal[
-    "port", "rate_bps", "enqueued", "dequeued", "transmitted", "transmitted_bytes", "received",
-    "received_bytes", "waiting_packets", "waiting_bytes", "depth_max_packets", "depth_max_bytes",
-    "depth_mean_packets", "depth_mean_bytes",
-]  # fmt: skip
-"""The numbers of a port's state."""
+    "port", "rate_bps", "transmitted", "transmitted_bytes", "received", "received_bytes"
+]
+"""Numbers of a port's state."""
 
 
 class TrafficManager(Protocol):
@@ -36,6 +35,9 @@ class TrafficManager(Protocol):
 
     def ports(self) -> list[int]:
         """The numbers of its ports."""
+
+    def queues(self) -> dict[int, int]:
+        """How many queues each port has, by the ports' numbers."""
 
     def port_state(self, port: int) -> PortState:
         """A port's settings and counters."""
@@ -103,7 +105,7 @@ class Leaf:
 
     path: tuple[Elem, ...]
     kind: Kind
-    read: Callable[[PortState], Value | None]
+    read: Reader
     is_config: bool = False
     module: str | None = None
     """The module that adds this leaf to the model; None if the model defines it."""
@@ -112,6 +114,8 @@ class Leaf:
     unit: str = ""
     is_first: bool = False
     """True if a Set writes it before other leaves."""
+    queue: int | None = None
+    """The queue that it is of. A port with fewer queues does not have it."""
 
     def expected(self) -> str:
         """Describes the values that it accepts."""
@@ -154,7 +158,7 @@ def port_number(state: PortState) -> str:
     return str(state["port"])
 
 
-def count(key: Number) -> Callable[[PortState], Value | None]:
+def count(key: Number) -> Reader:
     """Reads a number of the port's state."""
     return lambda state: state[key]
 
@@ -162,21 +166,6 @@ def count(key: Number) -> Callable[[PortState], Value | None]:
 def dropped(state: PortState) -> int:
     """Packets dropped by the queue or by egress."""
     return sum(int(count) for count in state["drops"].values())
-
-
-def queue_drops(state: PortState) -> int:
-    """Packets dropped by the queue. Packets dropped in egress have already left it."""
-    return sum(count for reason, count in state["drops"].items() if reason != EGRESS_PROGRAM)
-
-
-def drops(reason: str) -> Callable[[PortState], Value | None]:
-    """Packets dropped for one reason."""
-    return lambda state: state["drops"].get(reason, 0)
-
-
-def marks(reason: str) -> Callable[[PortState], Value | None]:
-    """Packets marked for one reason."""
-    return lambda state: state["marks"].get(reason, 0)
 
 
 def limit(kind: str) -> Callable[[PortState], int | None]:
@@ -190,7 +179,7 @@ def limit_us(state: PortState) -> int | None:
     return None if time_ps is None else time_ps // PS_PER_US
 
 
-def always(value: Value) -> Callable[[PortState], Value | None]:
+def always(value: Value) -> Reader:
     """A constant value."""
     return lambda state: value
 
@@ -237,7 +226,7 @@ def set_parameter(discipline: str, name: str) -> Callable[[TrafficManager, int, 
     return write
 
 
-def get_parameter(discipline: str, name: str) -> Callable[[PortState], Value | None]:
+def get_parameter(discipline: str, name: str) -> Reader:
     """Reads a discipline's parameter, if the discipline is in force."""
 
     def read(state: PortState) -> Value | None:
@@ -251,7 +240,6 @@ def get_parameter(discipline: str, name: str) -> Callable[[PortState], Value | N
 INTERFACE = f"/interfaces/interface[name={PORT}]"
 MANAGEMENT = f"/qos/queue-management-profiles/queue-management-profile[name={PORT}]"
 QOS = f"/qos/interfaces/interface[interface-id={PORT}]"
-QUEUE = f"{QOS}/output/queues/queue[name=0]"
 POLICY = f"/qos/scheduler-policies/scheduler-policy[name={PORT}]"
 SCHEDULER = f"{POLICY}/schedulers/scheduler[sequence=0]"
 PROFILE = f"/qos/buffer-allocation-profiles/buffer-allocation-profile[name={PORT}]"
@@ -263,7 +251,7 @@ def both(
     at: str,
     name: str,
     kind: Kind,
-    read: Callable[[PortState], Value | None],
+    read: Reader,
     module: str | None = None,
     write: Callable[[TrafficManager, int, Any], None] | None = None,
     unit: str = "",
@@ -281,7 +269,7 @@ def state(
     at: str,
     name: str,
     kind: Kind,
-    read: Callable[[PortState], Value | None],
+    read: Reader,
     module: str | None = None,
 ) -> Leaf:
     """A read-only leaf."""
@@ -304,19 +292,6 @@ LEAVES: tuple[Leaf, ...] = (
     *both(QOS, "interface-id", STRING, port_number),
     *both(f"{QOS}/output", "buffer-allocation-profile", STRING, port_number),
     *both(f"{QOS}/output/scheduler-policy", "name", STRING, port_number),
-    *both(QUEUE, "name", STRING, always("0")),
-    state(QUEUE, "state/transmit-pkts", UINT64, count("transmitted")),
-    state(QUEUE, "state/transmit-octets", UINT64, count("transmitted_bytes")),
-    state(QUEUE, "state/dropped-pkts", UINT64, queue_drops),
-    state(QUEUE, "state/max-queue-len", UINT64, count("depth_max_bytes")),
-    state(QUEUE, "state/avg-queue-len", UINT64, count("depth_mean_bytes")),
-    state(QUEUE, "state/enqueued-pkts", UINT64, count("enqueued"), OURS),
-    state(QUEUE, "state/dequeued-pkts", UINT64, count("dequeued"), OURS),
-    state(QUEUE, "state/queue-len", UINT64, count("waiting_bytes"), OURS),
-    state(QUEUE, "state/queue-len-packets", UINT64, count("waiting_packets"), OURS),
-    state(QUEUE, "state/max-queue-len-packets", UINT64, count("depth_max_packets"), OURS),
-    state(QUEUE, "state/avg-queue-len-packets", DECIMAL, count("depth_mean_packets"), OURS),
-    *both(QUEUE, "queue-management-profile", STRING, port_number),
     *both(MANAGEMENT, "name", STRING, port_number),
     *both(POLICY, "name", STRING, port_number),
     *both(SCHEDULER, "sequence", UINT32, always(0)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from narrows.switch.server.gnmi.leaves import Leaf
 
 MEANINGS = {
-    "name": "The port's number as a name; `0` for a queue.",
+    "name": "The port's number as a name; a queue's own number; `0` for the buffer of all queues.",
     "interface-id": "The port's number as a name.",
     "ifindex": "The port's number, as P4Runtime has it.",
     "admin-status": "`UP`.",
@@ -20,6 +20,8 @@ MEANINGS = {
     "transmit-pkts": "Packets whose transmission began.",
     "transmit-octets": "Their bytes, as they count against the rate.",
     "dropped-pkts": "Packets that the queue dropped, for whatever reason.",
+    "dropped-octets": "Their bytes, as they would count against the rate.",
+    "marked-pkts": "Packets marked, by the queue or by the program's egress.",
     "max-queue-len": "The most bytes that have waited.",
     "avg-queue-len": "Mean bytes that wait, over the switch's time so far.",
     "enqueued-pkts": "Packets stored.",

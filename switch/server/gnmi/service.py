@@ -27,6 +27,7 @@ from narrows.switch.server.gnmi.leaves import (
     TrafficManager,
     Value,
 )
+from narrows.switch.server.gnmi.queue_leaves import QUEUES
 from narrows.switch.server.gnmi.refusals import (
     RefusedError,
     check_length,
@@ -104,11 +105,11 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             notifications, selected = [], 0
             for path in paths:
                 wanted = joined(request.prefix, path)
-                found = self.tree.find(wanted, self.target.ports())
+                found = self.tree.find(wanted, self.target.queues())
                 selected += len(found)
                 check_values(selected)
                 if not found and not is_wild(wanted):
-                    raise self.no_port(wanted)
+                    raise self.not_found(wanted)
                 updates = [
                     gnmi.Update(path=proto_path(path), val=value)
                     for path, value in self.read(found, keep, request.encoding)
@@ -179,9 +180,9 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def check_write(self, wanted: Wanted, value: Any) -> Iterator[Write]:
         """Converts a value at a path to port settings; raises for values that cannot be written."""
         text = show_wanted(wanted)
-        found = self.tree.find(wanted, self.target.ports())
+        found = self.tree.find(wanted, self.target.queues())
         if not found:
-            raise self.no_port(wanted)
+            raise self.not_found(wanted)
         for one in found:
             leaf = one.leaf
             if one.depth != len(one.path):
@@ -194,10 +195,16 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 raise invalid(f"{text}: is read-only")
             yield Write(leaf, one.port, checked(text, leaf, value))
 
-    def no_port(self, wanted: Wanted) -> RefusedError:
-        """The error for a path of a port that does not exist."""
-        known = ", ".join(map(str, sorted(self.target.ports()))) or "none"
-        text = f"{show_wanted(wanted)}: there is no such port; there are {known}"
+    def not_found(self, wanted: Wanted) -> RefusedError:
+        """The error for a path of a port or a queue that does not exist."""
+        text, queues = show_wanted(wanted), self.target.queues()
+        ports = {one.port for one in self.tree.find(wanted, dict.fromkeys(queues, len(QUEUES)))}
+        if ports:
+            known = ", ".join(f"port {port} has {queues[port]}" for port in sorted(ports))
+            text = f"{text}: there is no such queue; {known}"
+        else:
+            known = ", ".join(map(str, sorted(queues))) or "none"
+            text = f"{text}: there is no such port; there are {known}"
         return RefusedError(grpc.StatusCode.NOT_FOUND, text)
 
     def apply(self, writes: list[Write]) -> None:

@@ -89,7 +89,7 @@ class Reader:
     def found(self, asked: Asked) -> list[Found]:
         """The leaves of a subscription."""
         try:
-            return self.tree.find(asked.wanted, self.target.ports())
+            return self.tree.find(asked.wanted, self.target.queues())
         except PathError:
             return []
 

@@ -7,7 +7,7 @@ key matches every value.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,15 +135,18 @@ class Tree:
             return PathError(f"{text}: {at} has no '{name}'{hint}; it has {names}", is_syntax=True)
         return PathError(f"{text}: there is no such path", is_syntax=True)
 
-    def find(self, wanted: Wanted, ports: Iterable[int]) -> list[Found]:
-        """The leaves that a path selects, port by port; none for a port that does not exist.
+    def find(self, wanted: Wanted, queues: Mapping[int, int]) -> list[Found]:
+        """The leaves that a path selects, port by port; none for a port or a queue that does not
+        exist. `queues`: how many queues each port has.
 
         Raises `PathError` for a path outside the models.
         """
         leaves = self.leaves_of(wanted)
         found = []
-        for port in sorted(ports):
+        for port in sorted(queues):
             for leaf, _ in leaves:
+                if leaf.queue is not None and leaf.queue >= queues[port]:
+                    continue
                 path = at_port(leaf.path, port)
                 depth = match(path, wanted)
                 if depth is not None:

@@ -84,8 +84,10 @@ def test_a_refused_set_puts_the_discipline_back(stub: Any, target: FakeTraffic) 
 
 
 def test_drops_are_counted_by_reason(stub: Any, target: FakeTraffic) -> None:
-    target.state[2]["drops"] = {"queue-full": 4, "egress-program": 2}
+    (queue,) = target.state[2]["queues"]
+    queue |= {"drops": {"queue-full": 4, "egress-program": 2}, "dropped_bytes": 6000}
     found = shown(stub, QUEUE)
     assert found["dropped-pkts"] == 4
+    assert found["dropped-octets"] == 6000
     assert found["dropped-queue-full-pkts"] == 4
     assert found["dropped-egress-program-pkts"] == 2

@@ -60,8 +60,9 @@ def test_a_port_and_what_it_counts(stub: Any, target: FakeTraffic) -> None:
 
 
 def test_a_queue_s_depths(stub: Any, target: FakeTraffic) -> None:
-    target.state[2] |= {"waiting_packets": 3, "waiting_bytes": 3000, "depth_max_packets": 9}
-    target.state[2] |= {"depth_max_bytes": 9000, "depth_mean_packets": 1.25}
+    (queue,) = target.state[2]["queues"]
+    queue |= {"waiting_packets": 3, "waiting_bytes": 3000, "depth_max_packets": 9}
+    queue |= {"depth_max_bytes": 9000, "depth_mean_packets": 1.25}
     at = "/qos/interfaces/interface[interface-id=2]/output/queues/queue[name=0]/state"
     found = dict(get(stub, at))
     shown = {key.removeprefix(f"{at}/"): value for key, value in found.items()}

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from narrows.switch.server.target import QueueClass
-from tests.support.fake_traffic import FakeTraffic
+from tests.support.fake_traffic import FakeTraffic, no_counts
 from tests.switch.gnmi.requests import get, put, refused
 
 POLICY = "/qos/scheduler-policies/scheduler-policy[name=2]/schedulers"
@@ -23,7 +23,7 @@ def queues(target: FakeTraffic) -> list[QueueClass]:
         {"weight": None, "rate_bps": 1_000_000},
         {"weight": 3, "rate_bps": None},
     ]
-    target.state[2]["classes"] = classes
+    target.state[2] |= {"classes": classes, "queues": [no_counts(), no_counts()]}
     return classes
 
 
@@ -50,6 +50,12 @@ def test_weight_and_rate_are_set(stub: Any, queues: list[QueueClass]) -> None:
 
 def test_a_port_of_one_queue_has_no_weights(stub: Any, target: FakeTraffic) -> None:
     assert not [name for name, _ in get(stub, POLICY) if "sequence=1]" in name]
+    words = "there is no such queue; port 2 has 1"
+    refused(lambda: put(stub, (WEIGHT, {"uint_val": 5})), grpc.StatusCode.NOT_FOUND, words)
+
+
+def test_equal_queues_have_no_weights(stub: Any, target: FakeTraffic) -> None:
+    target.state[2]["queues"] = [no_counts(), no_counts()]
     code = grpc.StatusCode.FAILED_PRECONDITION
     refused(lambda: put(stub, (WEIGHT, {"uint_val": 5})), code, "queue 1 has no settings")
 

@@ -6,17 +6,19 @@ pub mod handle;
 pub mod operation;
 pub mod packet_ins;
 pub mod pipelines;
+pub mod queue_counts;
 pub mod refusal;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
-use narrows_queueing::{DropReason, PortConfig, PortError, PortStatistics, QueueRecord};
+use narrows_queueing::{PortConfig, PortError, QueueRecord};
 use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
 use operation::Operation;
 use packet_ins::PacketIns;
+use queue_counts::QueueCounts;
 use refusal::Refusal;
 
 /// A packet for another pipeline, with the number of the program whose ingress processed it.
@@ -40,9 +42,8 @@ pub struct ManagedSwitch {
     pub(crate) received: BTreeMap<u16, (u64, u64)>,
     /// Packets received while no program was loaded.
     pub(crate) no_program: u64,
-    /// Counts of the ports and the switch under earlier programs.
-    ports_before: BTreeMap<u16, PortStatistics>,
-    waited_before: BTreeMap<u16, (u128, u128)>,
+    /// Counts of the ports' queues and of the switch under earlier programs.
+    queues_before: BTreeMap<u16, Vec<QueueCounts>>,
     before: Statistics,
     /// Ledger rows of earlier programs that were not taken yet.
     records_before: Vec<QueueRecord>,
@@ -69,8 +70,7 @@ impl ManagedSwitch {
             paused: 0,
             received: BTreeMap::new(),
             no_program: 0,
-            ports_before: BTreeMap::new(),
-            waited_before: BTreeMap::new(),
+            queues_before: BTreeMap::new(),
             before: Statistics::default(),
             records_before: Vec::new(),
             sent: VecDeque::new(),
@@ -171,12 +171,9 @@ impl ManagedSwitch {
             self.before = self.statistics();
             self.records_before = self.take_records();
             for port in self.config.switch.ports.clone() {
-                let mut done = self.port_statistics(port.port)?;
-                done.dequeued += done.waiting_packets;
-                done.drops[DropReason::EGRESS_PROGRAM] += done.waiting_packets;
-                self.ports_before.insert(port.port, done);
-                let waited = self.waited(port.port);
-                self.waited_before.insert(port.port, waited);
+                let queues = self.queue_counts(port.port)?;
+                let lost = queues.into_iter().map(QueueCounts::lost).collect();
+                self.queues_before.insert(port.port, lost);
             }
         }
         self.switch = Some(switch);
@@ -196,37 +193,6 @@ impl ManagedSwitch {
             records.append(switch.queue_records());
         }
         records
-    }
-
-    /// A port's counts under all programs.
-    ///
-    /// # Errors
-    /// If the port does not exist.
-    pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
-        let now = match &self.switch {
-            Some(switch) => {
-                switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
-            }
-            None => PortStatistics::default(),
-        };
-        let before = self.ports_before.get(&port).copied().unwrap_or_default();
-        Ok(before + now)
-    }
-
-    /// Integral of the queue length at a port since the switch began, in packet- and
-    /// byte-picoseconds.
-    fn waited(&self, port: u16) -> (u128, u128) {
-        let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
-        let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
-        let before = before.copied().unwrap_or_default();
-        (before.0 + now.0, before.1 + now.1)
-    }
-
-    /// Mean packets and bytes queued at a port since the switch's clock was zero.
-    pub fn mean_depth(&self, port: u16) -> (f64, f64) {
-        let (packet_ps, byte_ps) = self.waited(port);
-        let time_ps = self.now.as_ps().max(1) as f64;
-        (packet_ps as f64 / time_ps, byte_ps as f64 / time_ps)
     }
 
     /// A packet arrives at a port.

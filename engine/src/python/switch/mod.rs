@@ -123,12 +123,11 @@ impl PySwitch {
     }
 
     fn ports(&self, py: Python<'_>) -> PyResult<Vec<u16>> {
-        self.with(py, |pipeline| {
-            let mut ports: Vec<u16> =
-                pipeline.config.switch.ports.iter().map(|port| port.port).collect();
-            ports.sort_unstable();
-            Ok(ports)
-        })
+        Ok(self.queues_of(py)?.into_keys().collect())
+    }
+
+    fn queues(&self, py: Python<'_>) -> PyResult<BTreeMap<u16, u8>> {
+        self.queues_of(py)
     }
 
     fn port_state<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {

@@ -1,5 +1,8 @@
 //! The counts of the switch and its ports, as the dicts of switch/server/target.py.
 
+use std::collections::BTreeMap;
+
+use narrows_common::Time;
 use narrows_queueing::{PortConfig, QueueLimit, QueueShare};
 use narrows_switch::ControlOperation;
 use pyo3::prelude::*;
@@ -7,6 +10,7 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 use super::object::PySwitch;
 use crate::network::managed_switch::operation::Operation;
+use crate::network::managed_switch::queue_counts::QueueCounts;
 use crate::network::managed_switch::refusal::Refusal;
 
 impl PySwitch {
@@ -30,6 +34,14 @@ impl PySwitch {
         Ok(dict)
     }
 
+    /// The number of queues of each port, by its number.
+    pub(super) fn queues_of(&self, py: Python<'_>) -> PyResult<BTreeMap<u16, u8>> {
+        self.with(py, |pipeline| {
+            let ports = pipeline.config.switch.ports.iter();
+            Ok(ports.map(|port| (port.port, port.queues)).collect())
+        })
+    }
+
     pub(super) fn set_share_of(
         &self,
         py: Python<'_>,
@@ -44,7 +56,7 @@ impl PySwitch {
         py: Python<'py>,
         port: u16,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (config, (record, parameters), done, received, mean) =
+        let (config, (record, parameters), received, now, queues) =
             self.with_all(py, move |pipelines| {
                 let received = pipelines.received(port);
                 let pipeline = pipelines.of_port(port);
@@ -52,13 +64,8 @@ impl PySwitch {
                 let discipline = config.discipline.resolve().map_err(|error| {
                     Refusal::new("invalid-argument", format!("port {port}: {error}"))
                 })?;
-                Ok((
-                    config,
-                    discipline,
-                    pipeline.port_statistics(port)?,
-                    received,
-                    pipeline.mean_depth(port),
-                ))
+                let queues = pipeline.queue_counts(port)?;
+                Ok((config, discipline, received, pipeline.now, queues))
             })?;
         let limit = PyDict::new(py);
         match config.queue {
@@ -69,37 +76,48 @@ impl PySwitch {
         let discipline = PyDict::new(py);
         discipline.set_item("name", record.name)?;
         discipline.set_item("parameters", parameters.iter().into_py_dict(py)?)?;
-        let dict = PyDict::new(py);
+        let whole = queues.iter().copied().fold(QueueCounts::default(), QueueCounts::and);
+        let dict = counts(py, &whole, now)?;
         dict.set_item("port", port)?;
         dict.set_item("rate_bps", config.rate_bps)?;
         dict.set_item("queue", limit)?;
         dict.set_item("discipline", discipline)?;
         dict.set_item("classes", classes(py, &config)?)?;
         dict.set_item("counts", config.counts.name())?;
-        dict.set_item("enqueued", done.enqueued)?;
-        dict.set_item("dequeued", done.dequeued)?;
-        let drops = PyDict::new(py);
-        for (reason, count) in done.drops.iter() {
-            drops.set_item(reason.name(), count)?;
-        }
-        dict.set_item("drops", drops)?;
-        let marks = PyDict::new(py);
-        for (reason, count) in done.marks.iter() {
-            marks.set_item(reason.name(), count)?;
-        }
-        dict.set_item("marks", marks)?;
-        dict.set_item("transmitted", done.transmitted)?;
-        dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
         dict.set_item("received", received.0)?;
         dict.set_item("received_bytes", received.1)?;
-        dict.set_item("waiting_packets", done.waiting_packets)?;
-        dict.set_item("waiting_bytes", done.waiting_bytes)?;
-        dict.set_item("depth_max_packets", done.depth_max_packets)?;
-        dict.set_item("depth_max_bytes", done.depth_max_bytes)?;
-        dict.set_item("depth_mean_packets", mean.0)?;
-        dict.set_item("depth_mean_bytes", mean.1)?;
+        let each = queues.iter().map(|queue| counts(py, queue, now));
+        dict.set_item("queues", each.collect::<PyResult<Vec<_>>>()?)?;
         Ok(dict)
     }
+}
+
+/// The counts of a port or of one of its queues, from the start to `now`.
+fn counts<'py>(py: Python<'py>, queue: &QueueCounts, now: Time) -> PyResult<Bound<'py, PyDict>> {
+    let (done, mean) = (queue.done, queue.mean_depth(now));
+    let dict = PyDict::new(py);
+    dict.set_item("enqueued", done.enqueued)?;
+    dict.set_item("dequeued", done.dequeued)?;
+    let drops = PyDict::new(py);
+    for (reason, count) in done.drops.iter() {
+        drops.set_item(reason.name(), count)?;
+    }
+    dict.set_item("drops", drops)?;
+    dict.set_item("dropped_bytes", done.dropped_bytes)?;
+    let marks = PyDict::new(py);
+    for (reason, count) in done.marks.iter() {
+        marks.set_item(reason.name(), count)?;
+    }
+    dict.set_item("marks", marks)?;
+    dict.set_item("transmitted", done.transmitted)?;
+    dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
+    dict.set_item("waiting_packets", done.waiting_packets)?;
+    dict.set_item("waiting_bytes", done.waiting_bytes)?;
+    dict.set_item("depth_max_packets", done.depth_max_packets)?;
+    dict.set_item("depth_max_bytes", done.depth_max_bytes)?;
+    dict.set_item("depth_mean_packets", mean.0)?;
+    dict.set_item("depth_mean_bytes", mean.1)?;
+    Ok(dict)
 }
 
 /// What a port's queues have of their own: weights and rates.
