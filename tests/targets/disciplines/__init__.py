@@ -1,0 +1,1 @@
+"""Queue disciplines on targets in real time."""
