@@ -1,7 +1,7 @@
 //! A loaded program and the machine code that its switches share.
 
 use crate::ir;
-use crate::jit::MachineCode;
+use crate::jit::{MachineCode, TablesInUse};
 use crate::load::{self, LoadError};
 use std::sync::{Arc, OnceLock};
 
@@ -9,8 +9,11 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct Program {
     pub(crate) ir: Arc<ir::Program>,
-    /// Compiled for the first switch that uses it.
-    machine_code: OnceLock<Result<Arc<MachineCode>, String>>,
+    /// For the tables that were in use when a switch first asked.
+    partial_code: OnceLock<Result<Arc<MachineCode>, String>>,
+    /// For all tables.
+    whole_code: OnceLock<Result<Arc<MachineCode>, String>>,
+    not_native: OnceLock<Option<String>>,
 }
 
 impl Program {
@@ -20,20 +23,39 @@ impl Program {
     /// A [`LoadError`] that names the missing, malformed or unsupported part.
     pub fn from_json(text: &str) -> Result<Program, LoadError> {
         let ir = Arc::new(load::load(text)?);
-        Ok(Program { ir, machine_code: OnceLock::new() })
+        Ok(Program {
+            ir,
+            partial_code: OnceLock::new(),
+            whole_code: OnceLock::new(),
+            not_native: OnceLock::new(),
+        })
     }
 
-    fn translated(&self) -> &Result<Arc<MachineCode>, String> {
-        self.machine_code.get_or_init(|| MachineCode::new(&self.ir).map(Arc::new))
+    /// Machine code for these tables or more, if it can be compiled. All switches share the code of
+    /// the first one if it looks up their tables, and otherwise that for all tables.
+    pub(crate) fn machine_code(&self, in_use: TablesInUse) -> Option<Arc<MachineCode>> {
+        if self.whole_code.get().is_some() {
+            return self.whole_machine_code();
+        }
+        let make = || MachineCode::new(&self.ir, in_use.clone()).map(Arc::new);
+        match self.partial_code.get_or_init(make) {
+            Ok(code) if code.covers(&in_use) => Some(code.clone()),
+            _ => self.whole_machine_code(),
+        }
     }
 
-    /// The program's machine code, if it can be compiled.
-    pub(crate) fn machine_code(&self) -> Option<Arc<MachineCode>> {
-        self.translated().as_ref().ok().cloned()
+    /// Machine code for all tables, if it can be compiled.
+    pub(crate) fn whole_machine_code(&self) -> Option<Arc<MachineCode>> {
+        let make = || MachineCode::new(&self.ir, TablesInUse::all(&self.ir)).map(Arc::new);
+        self.whole_code.get_or_init(make).as_ref().ok().cloned()
     }
 
-    /// Why the program can't be compiled to machine code on this machine; `None` if it can.
+    /// Why the program can't be compiled to machine code on this machine; `None` if it can, as far
+    /// as that is known before it is compiled.
     pub fn not_native(&self) -> Option<&str> {
-        self.translated().as_ref().err().map(String::as_str)
+        if let Some(Err(reason)) = self.whole_code.get() {
+            return Some(reason);
+        }
+        self.not_native.get_or_init(|| MachineCode::check(&self.ir).err()).as_deref()
     }
 }

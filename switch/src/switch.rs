@@ -2,6 +2,7 @@
 //! transmissions and the time of the next event are outputs.
 
 use crate::config::{ConfigError, Engine, SwitchConfig};
+use crate::jit::TablesInUse;
 use crate::program::Program;
 use crate::v1model::{Digest, Handover, Statistics, Transmit, V1Model};
 use narrows_common::{Packet, Rng, Time};
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub struct Switch {
     program: Arc<Program>,
     pub(crate) model: V1Model,
+    /// True until the first packet: machine code is made when the tables in use are known.
+    awaits_code: bool,
 }
 
 impl Switch {
@@ -26,11 +29,6 @@ impl Switch {
     ) -> Result<Switch, ConfigError> {
         config.check()?;
         let flow_slot = config.flow_slot(&program.ir)?;
-        // Compile now, so that no packet waits for it.
-        let code = match config.engine {
-            Engine::Native => program.machine_code(),
-            Engine::Interpreter => None,
-        };
         let tm = TrafficManager::new(
             &config.ports,
             config.pipeline,
@@ -38,11 +36,35 @@ impl Switch {
             rng.clone().u64(),
         )?;
         let ir = program.ir.clone();
-        let mut model = V1Model::new(ir, code, tm, config.timestamp_unit, flow_slot, rng);
+        let mut model = V1Model::new(ir, tm, config.timestamp_unit, flow_slot, rng);
         if config.pipeline > 0 {
             model.machine.state.registers.keep_written();
         }
-        Ok(Switch { program, model })
+        Ok(Switch { program, model, awaits_code: config.engine == Engine::Native })
+    }
+
+    /// Compiles the program for all tables now, in real time: so neither a packet nor a
+    /// controller's operation waits for it later. Otherwise the first packet does, for the tables
+    /// that are in use by then, and the first operation that uses another table.
+    pub fn compile(&mut self) {
+        if core::mem::take(&mut self.awaits_code) {
+            self.model.phases.run_by(self.program.whole_machine_code());
+        }
+    }
+
+    /// Compiles the program for the tables in use.
+    #[cold]
+    fn compile_in_use(&mut self) {
+        self.awaits_code = false;
+        let in_use = TablesInUse::of(&self.model.machine.state.tables);
+        self.model.phases.run_by(self.program.machine_code(in_use));
+    }
+
+    /// A controller has changed a table, which machine code may not look up so far.
+    pub(crate) fn table_changed(&mut self, table: usize) {
+        if self.model.machine.state.tables[table].is_in_use() && self.model.phases.lacks(table) {
+            self.model.phases.run_by(self.program.whole_machine_code());
+        }
     }
 
     /// Gives each port with a rate a decision core in place of its queue and serializer. No packet
@@ -59,6 +81,9 @@ impl Switch {
 
     /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.
     pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+        if self.awaits_code {
+            self.compile_in_use();
+        }
         self.model.handle_packet(now, port, packet);
     }
 
@@ -71,6 +96,9 @@ impl Switch {
     /// A packet arrives from another pipeline with the same program and ports. It is queued, sent
     /// or dropped as if ingress had run here.
     pub fn handle_handover(&mut self, now: Time, handover: Handover) {
+        if self.awaits_code {
+            self.compile_in_use();
+        }
         self.model.handle_handover(now, handover);
     }
 

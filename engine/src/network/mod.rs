@@ -96,8 +96,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// Puts the network's cables on the wires of a data path.
+    /// Puts the network's cables on the wires of a data path, for which no compiler may keep
+    /// packets waiting.
     pub(crate) fn set_wire_map(&mut self, wire_map: WireMap) {
+        if wire_map.has_switches() {
+            self.switches.iter_mut().for_each(|node| node.switch.compile());
+        }
         self.wire_map = Some(wire_map);
     }
 

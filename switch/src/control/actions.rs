@@ -27,6 +27,7 @@ impl Switch {
             declared,
             Some(&chosen),
         );
+        self.table_changed(table);
         Ok(())
     }
 
@@ -38,6 +39,7 @@ impl Switch {
         let table = self.table(table)?;
         let declared = &self.model.program.tables[table];
         let default = declared.default.as_ref();
+        // What was in use stays so: the code for it still holds.
         self.model.machine.state.tables[table].set_default(&self.model.program, declared, default);
         Ok(())
     }

@@ -32,6 +32,7 @@ impl Switch {
                     meters.resize(meters.len().max(at as usize + 1), Default::default());
                     meters[at as usize] = Default::default();
                 }
+                self.table_changed(table);
                 Ok(())
             }
             Err(Refusal::Exists) => Err(ControlError::Exists(declared.name.clone())),

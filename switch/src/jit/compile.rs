@@ -4,6 +4,7 @@ use super::graph::Graph;
 use super::host::{Code, Helper};
 use super::known_bits::KnownBits;
 use super::phase::End;
+use super::tables_in_use::TablesInUse;
 use super::translate::{Stored, Translator};
 use crate::interpreter::Machine;
 use crate::ir::architecture::Phase;
@@ -20,24 +21,20 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct MachineCode {
     code: Code,
+    /// The tables that it looks up.
+    in_use: TablesInUse,
 }
 
 impl MachineCode {
-    /// Translates every phase.
+    /// Translates every phase. The code holds as long as no other table is in use.
     ///
     /// # Errors
     /// Why the machine or the program does not support machine code.
-    pub(crate) fn new(program: &Program) -> Result<MachineCode, String> {
-        if cfg!(target_endian = "big") {
-            return Err("the processor is big-endian".into());
-        }
+    pub(crate) fn new(program: &Program, in_use: TablesInUse) -> Result<MachineCode, String> {
+        let graphs = graphs(program, &in_use)?;
         let mut compiler = Compiler::new()?;
         let known_bits = KnownBits::new(program);
-        let mut graphs: BTreeMap<Pc, Graph> = BTreeMap::new();
-        for entry in program.starts.into_iter().filter(|&entry| entry != 0) {
-            let graph = Graph::new(program, entry);
-            graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
-        }
+        let part = (program, &in_use);
         // If one phase reads a slot from memory, all phases must store it there.
         let mut stored: BTreeMap<Phase, Stored> = BTreeMap::new();
         loop {
@@ -45,7 +42,7 @@ impl MachineCode {
             for phase in Phase::ALL {
                 let before = stored.get(&phase).cloned().unwrap_or_default();
                 let after =
-                    compiler.translator(program, &graphs, &known_bits, &before).translate(phase);
+                    compiler.translator(part, &graphs, &known_bits, &before).translate(phase);
                 wanted.insert(phase, after);
             }
             Stored::share(&mut wanted);
@@ -56,10 +53,26 @@ impl MachineCode {
         }
         let mut phases = vec![];
         for phase in Phase::ALL {
-            compiler.translator(program, &graphs, &known_bits, &stored[&phase]).translate(phase);
+            compiler.translator(part, &graphs, &known_bits, &stored[&phase]).translate(phase);
             phases.push(compiler.define(&format!("{phase:?}"))?);
         }
-        Ok(MachineCode { code: compiler.finish(&phases)? })
+        Ok(MachineCode { code: compiler.finish(&phases)?, in_use })
+    }
+
+    /// Why the machine or the program does not support machine code, as far as that is known
+    /// before the code is generated.
+    pub(crate) fn check(program: &Program) -> Result<(), String> {
+        graphs(program, &TablesInUse::all(program)).map(drop)
+    }
+
+    /// True if it holds while these tables are in use.
+    pub(crate) fn covers(&self, in_use: &TablesInUse) -> bool {
+        self.in_use.cover(in_use)
+    }
+
+    /// True if it holds while this table is in use.
+    pub(crate) fn looks_up(&self, table: usize) -> bool {
+        self.in_use.has(table as u32)
     }
 
     /// Runs a phase.
@@ -73,6 +86,19 @@ impl MachineCode {
     ) -> End {
         self.code.run(program, machine, packet, phase)
     }
+}
+
+/// The graph of each entry point.
+fn graphs(program: &Program, in_use: &TablesInUse) -> Result<BTreeMap<Pc, Graph>, String> {
+    if cfg!(target_endian = "big") {
+        return Err("the processor is big-endian".into());
+    }
+    let mut graphs = BTreeMap::new();
+    for entry in program.starts.into_iter().filter(|&entry| entry != 0) {
+        let graph = Graph::new(program, entry, in_use);
+        graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
+    }
+    Ok(graphs)
 }
 
 struct Compiler {
@@ -129,7 +155,7 @@ impl Compiler {
     /// The translator that writes a phase into the context.
     fn translator<'a>(
         &'a mut self,
-        program: &'a Program,
+        program: (&'a Program, &'a TablesInUse),
         graphs: &'a BTreeMap<Pc, Graph>,
         known_bits: &'a KnownBits,
         stored: &'a Stored,

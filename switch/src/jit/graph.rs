@@ -3,6 +3,7 @@
 //! An action's code becomes one block for each table that calls it. The block's key contains the
 //! return address, so `Return` is an ordinary jump.
 
+use super::tables_in_use::TablesInUse;
 use crate::ir::{Case, Op, Pc, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +47,9 @@ pub(super) struct Graph {
 pub(super) static EMPTY: Graph = Graph { blocks: vec![], loops: false };
 
 impl Graph {
+    /// The graph with the results of the tables in use; of any other table, with that of a miss.
     /// `None` if there are too many blocks.
-    pub(super) fn new(program: &Program, entry: Pc) -> Option<Graph> {
+    pub(super) fn new(program: &Program, entry: Pc, in_use: &TablesInUse) -> Option<Graph> {
         let leaders = leaders(program);
         let mut found: BTreeMap<BlockKey, (Pc, Vec<BlockKey>)> = BTreeMap::new();
         let (mut order, mut open, mut loops) = (vec![], BTreeSet::new(), false);
@@ -56,7 +58,7 @@ impl Graph {
         while let Some((key, tried)) = path.pop() {
             let (_, next) = found.entry(key).or_insert_with(|| {
                 let last = last_of(program, &leaders, key.pc);
-                (last, successors(program, key, last))
+                (last, successors(program, in_use, key, last))
             });
             open.insert(key);
             match next.get(tried).copied() {
@@ -154,10 +156,11 @@ fn select_targets(select: &crate::ir::Select) -> Vec<Pc> {
 }
 
 /// The possible results of a table: an action's code (0 for none) and the operation after it.
-pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
+pub(super) fn arms(program: &Program, in_use: &TablesInUse, table: u32) -> BTreeSet<(Pc, Pc)> {
     let declared = &program.tables[table as usize];
     let mut arms = BTreeSet::new();
-    for &action in &declared.actions {
+    let actions = if in_use.has(table) { &declared.actions[..] } else { &[] };
+    for &action in actions {
         let code = program.actions[action as usize].code;
         arms.extend([true, false].map(|hit| (code, declared.after(action, hit))));
     }
@@ -179,7 +182,7 @@ pub(super) fn arm_key((code, next): (Pc, Pc)) -> BlockKey {
 
 /// A block's successors: for a branch, the jump target first; for a select, its cases and then the
 /// default; for a table, its possible results.
-fn successors(program: &Program, key: BlockKey, last: Pc) -> Vec<BlockKey> {
+fn successors(program: &Program, in_use: &TablesInUse, key: BlockKey, last: Pc) -> Vec<BlockKey> {
     let back = key.back;
     let to = |pc: Pc| BlockKey::new(pc, back);
     match program.ops[last as usize] {
@@ -193,7 +196,7 @@ fn successors(program: &Program, key: BlockKey, last: Pc) -> Vec<BlockKey> {
             let targets = select_targets(&program.selects[i as usize]);
             targets.into_iter().map(to).collect()
         }
-        Op::Table(i) => arms(program, i).into_iter().map(arm_key).collect(),
+        Op::Table(i) => arms(program, in_use, i).into_iter().map(arm_key).collect(),
         _ => vec![to(last + 1)],
     }
 }

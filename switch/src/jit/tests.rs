@@ -5,7 +5,7 @@
 
 use super::known_bits::KnownBits;
 use crate::config::{Engine, SwitchConfig};
-use crate::control::{Match, TableEntry};
+use crate::control::{DefaultAction, Match, TableEntry};
 use crate::ir::{self, Algorithm, Case, KeyField, MatchKind, Slot};
 use crate::program::Program;
 use crate::state::{CloneSession, Replica};
@@ -65,6 +65,35 @@ fn part(rng: &mut Rng, field: &KeyField) -> Match {
         MatchKind::Ternary => Match::Ternary(a.to_string(), b.to_string()),
         MatchKind::Range => Match::Range(a.min(b).to_string(), a.max(b).to_string()),
     }
+}
+
+/// What a controller does to a table.
+enum Change {
+    Insert(TableEntry),
+    SetDefault(DefaultAction),
+}
+
+impl Change {
+    fn apply(&self, name: &str, twins: &mut [Switch; 2]) {
+        let results = twins.each_mut().map(|switch| match self {
+            Change::Insert(entry) => switch.insert_entry(entry).is_ok(),
+            Change::SetDefault(default) => switch.set_default_action(default).is_ok(),
+        });
+        assert_eq!(results[0], results[1], "{name}");
+    }
+}
+
+/// The entries of every table and, for one table in four, one of them as its default action.
+fn changes(program: &ir::Program, rng: &mut Rng) -> Vec<Change> {
+    let mut changes = vec![];
+    for entry in entries(program, rng) {
+        if rng.range(0, 23) == 0 {
+            let TableEntry { table, action, params, .. } = entry.clone();
+            changes.push(Change::SetDefault(DefaultAction { table, action, params }));
+        }
+        changes.push(Change::Insert(entry));
+    }
+    changes
 }
 
 /// Entries with random keys and actions for every table.
@@ -141,13 +170,18 @@ fn state(switch: &Switch) -> String {
 
 /// Runs both engines on several sets of entries; returns the number of packets that left.
 fn compare(name: &str, json: &str, packets: u32) -> usize {
-    let Ok(program) = Program::from_json(json) else { return 0 };
-    assert_eq!(program.not_native(), None, "{name}");
-    let Ok(mut keeps_all) = Program::from_json(json) else { return 0 };
-    let keeps_all_ir = Arc::get_mut(&mut keeps_all.ir).expect("one owner");
-    keeps_all_ir.bridged_end = keeps_all_ir.metadata_end;
-    let programs = [Arc::new(program), Arc::new(keeps_all)];
-    (1..=4).map(|seed| compare_once(name, &programs, seed, packets)).sum()
+    let once = |seed| {
+        let Ok(program) = Program::from_json(json) else { return 0 };
+        assert_eq!(program.not_native(), None, "{name}");
+        let Ok(mut keeps_all) = Program::from_json(json) else { return 0 };
+        let keeps_all_ir = Arc::get_mut(&mut keeps_all.ir).expect("one owner");
+        keeps_all_ir.bridged_end = keeps_all_ir.metadata_end;
+        let programs = [Arc::new(program), Arc::new(keeps_all)];
+        let left = compare_once(name, &programs, seed, packets);
+        assert!(programs[0].whole_machine_code().is_some(), "{name}");
+        left
+    };
+    (1..=4).map(once).sum()
 }
 
 /// Overwrites the slots that a packet does not carry to egress.
@@ -165,12 +199,16 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
     // The slots that `spoil` overwrites.
     let ingress_only = program.egress_headers_end..program.packet_end;
     let (mut rng, words) = (Rng::from_seed(seed), dictionary(program));
-    for entry in entries(program, &mut rng) {
-        let results = twins.each_mut().map(|switch| switch.insert_entry(&entry).is_ok());
-        assert_eq!(results[0], results[1], "{name}");
-    }
+    let mut changes = changes(program, &mut rng).into_iter();
+    // An odd seed's tables change before the first packet, an even one's also while packets wait:
+    // then machine code for the tables in use gives way to that for all tables.
+    let changes_at_once = if seed % 2 == 1 { usize::MAX } else { changes.len() / 8 };
+    changes.by_ref().take(changes_at_once).for_each(|change| change.apply(name, &mut twins));
     let (mut now, mut left) = (Time::ZERO, 0);
     for i in 0..packets {
+        if i % 8 == 7 {
+            changes.by_ref().take(1).for_each(|change| change.apply(name, &mut twins));
+        }
         now += Duration::from_us(number(&mut rng, 5));
         let (port, packet) = (number(&mut rng, 9) as u16, packet(&mut rng, &words));
         let copy = packet.clone();
@@ -218,6 +256,38 @@ fn both_engines_do_the_same() {
         left += compare(&path.display().to_string(), &json, 1000);
     }
     assert!(left > 10_000, "{left} packets left");
+}
+
+/// A switch compiles the tables in use for its first packet, all of them for another table, and all
+/// at once on request.
+#[test]
+fn machine_code_looks_up_the_tables_in_use() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../p4/build/v1model.json");
+    let json = std::fs::read_to_string(path).expect("the bottleneck");
+    let made = || {
+        let program = Program::from_json(&json).expect("a program");
+        switch(&Arc::new(program), Engine::Native)
+    };
+    let lacked = |switch: &Switch| {
+        let tables = 0..switch.model.program.tables.len();
+        tables.filter(|&table| switch.model.phases.lacks(table)).count()
+    };
+    let (mut lazy, mut whole) = (made(), made());
+    whole.compile();
+    for switch in [&mut lazy, &mut whole] {
+        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[0; 60]));
+    }
+    assert_eq!(lacked(&whole), 0);
+    assert!(lacked(&lazy) > 100, "{} tables", lacked(&lazy));
+    let entry = TableEntry {
+        table: "ipv4_lpm".to_owned(),
+        matches: [("hdr.ipv4.dst_addr".to_owned(), Match::Lpm("0x0a000000".to_owned(), 8))].into(),
+        priority: 0,
+        action: "no_route".to_owned(),
+        params: BTreeMap::new(),
+    };
+    lazy.insert_entry(&entry).expect("it fits");
+    assert_eq!(lacked(&lazy), 0);
 }
 
 /// p4c's own compiled programs, if `NARROWS_STF_CORPUS` names their directory.

@@ -7,7 +7,6 @@ use super::statistics::Statistics;
 use super::work::{Handover, Work};
 use crate::interpreter::Machine;
 use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
-use crate::jit::MachineCode;
 use narrows_common::{Rng, Time, budgets};
 use narrows_queueing::TrafficManager;
 use schemars::JsonSchema;
@@ -47,7 +46,7 @@ pub struct Digest {
 /// The state of a v1model switch.
 pub(crate) struct V1Model {
     pub program: Arc<Program>,
-    pub(super) phases: Phases,
+    pub phases: Phases,
     pub machine: Machine,
     pub tm: TrafficManager<Box<Item>>,
     pub(super) work: VecDeque<Work>,
@@ -61,11 +60,10 @@ pub(crate) struct V1Model {
 }
 
 impl V1Model {
-    /// A switch with empty tables, except the program's own entries. `flow_slot` holds the packet's
-    /// flow after ingress.
+    /// A switch with empty tables, except the program's own entries. The interpreter runs it until
+    /// `phases` has machine code. `flow_slot` holds the packet's flow after ingress.
     pub(crate) fn new(
         program: Arc<Program>,
-        code: Option<Arc<MachineCode>>,
         tm: TrafficManager<Box<Item>>,
         unit: TimestampUnit,
         flow_slot: Option<Slot>,
@@ -74,7 +72,7 @@ impl V1Model {
         V1Model {
             machine: Machine::new(&program, rng),
             program,
-            phases: Phases::new(code),
+            phases: Phases::default(),
             tm,
             work: VecDeque::new(),
             transmits: VecDeque::new(),

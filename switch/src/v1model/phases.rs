@@ -11,7 +11,8 @@ use narrows_common::Packet;
 use std::sync::Arc;
 
 /// The engine that runs the program's blocks.
-pub(super) struct Phases {
+#[derive(Default)]
+pub(crate) struct Phases {
     code: Option<Arc<MachineCode>>,
 }
 
@@ -38,9 +39,15 @@ fn run_phase(program: &Program, m: &mut Machine, packet: &mut Packet, phase: Pha
 }
 
 impl Phases {
-    /// Without `code` the interpreter runs all blocks.
-    pub(super) fn new(code: Option<Arc<MachineCode>>) -> Self {
-        Phases { code }
+    /// From now on `code` runs the blocks; without it, the interpreter. Nothing else of the state
+    /// changes: neither keeps anything outside the machine between two phases.
+    pub(crate) fn run_by(&mut self, code: Option<Arc<MachineCode>>) {
+        self.code = code;
+    }
+
+    /// True if the machine code does not look up this table.
+    pub(crate) fn lacks(&self, table: usize) -> bool {
+        self.code.as_ref().is_some_and(|code| !code.looks_up(table))
     }
 
     /// Runs only the parser.

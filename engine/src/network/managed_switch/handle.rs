@@ -6,6 +6,8 @@
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use narrows_switch::Switch;
+
 use super::ManagedSwitch;
 use super::pipelines::Pipelines;
 use super::refusal::Refusal;
@@ -82,15 +84,24 @@ impl SwitchHandle {
         self.resumed.notify_all();
     }
 
-    /// Moves the switch's pipelines to a data path that takes `commands`; `None` if a data path has
-    /// them already.
+    /// True while the switch is on a data path.
+    pub fn is_on_data_path(&self) -> bool {
+        matches!(&*self.lock(), Location::DataPath(_))
+    }
+
+    /// Moves the switch's pipelines to a data path that takes `commands`, with their programs
+    /// compiled; `None` if a data path has them already.
     pub fn move_to_data_path(
         &self,
         commands: MailboxSender<Command>,
     ) -> Option<Vec<ManagedSwitch>> {
         let mut location = self.lock();
         match core::mem::replace(&mut *location, Location::DataPath(commands)) {
-            Location::Handle(pipelines) => Some(pipelines),
+            Location::Handle(mut pipelines) => {
+                let switches = pipelines.iter_mut().filter_map(|one| one.switch.as_mut());
+                switches.for_each(Switch::compile);
+                Some(pipelines)
+            }
             on_data_path => {
                 *location = on_data_path;
                 None

@@ -14,8 +14,11 @@ impl PySwitch {
         let configs = self.with_all(py, |pipelines| Ok(pipelines.configs()))?;
         let program = py.detach(|| Config::read(program_json))?;
         let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);
-        let switches: Vec<Switch> =
+        let mut switches: Vec<Switch> =
             py.detach(|| configs.iter().map(build).collect::<Result<_, Refusal>>())?;
+        if self.handle.is_on_data_path() {
+            py.detach(|| switches.iter_mut().for_each(Switch::compile));
+        }
         if let (Engine::Native, Some(reason)) = (configs[0].0.switch.engine, program.not_native()) {
             let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
             log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;

@@ -16,8 +16,10 @@ impl Translator<'_, '_> {
     pub(super) fn table(&mut self, i: u32, next: &[usize]) {
         let program = self.program;
         let declared = &program.tables[i as usize];
+        let is_in_use = self.in_use.has(i);
         let plain = declared.meter.is_none() && declared.profile.is_none() && !declared.idle;
-        let is_written_out = plain && usize::from(declared.words) <= NARROW_WORDS;
+        let is_narrow = plain && usize::from(declared.words) <= NARROW_WORDS;
+        let is_written_out = is_narrow || !is_in_use;
         let found = if is_written_out {
             self.find_entry(i, declared)
         } else {
@@ -32,7 +34,7 @@ impl Translator<'_, '_> {
             }
             found
         };
-        let mut arms: Vec<_> = arms(program, i).into_iter().zip(next).collect();
+        let mut arms: Vec<_> = arms(program, self.in_use, i).into_iter().zip(next).collect();
         // If every result is written out, the last needs no comparison; otherwise the action may
         // belong to a profile's member.
         let last = if is_written_out { arms.pop() } else { None };
@@ -51,22 +53,19 @@ impl Translator<'_, '_> {
     /// Finds the entry of the key, counts the packet, and loads the parameters. Returns the entry's
     /// action and the operation after it.
     fn find_entry(&mut self, i: u32, declared: &Table) -> Value {
-        let key = self.key(&declared.loads);
-        let entry = match declared.words {
+        let entry = if declared.words == 0 || !self.in_use.has(i) {
             // Entry 0 is that of a miss.
-            0 => self.noted(addresses(i).action_entries),
-            _ if is_array(declared) => {
-                let number = self.number_in_array(i, key[0]);
-                self.entry_at(i, declared, number)
-            }
-            _ if is_trie(declared) => {
-                let number = self.number_in_trie(i, declared, key[0]);
-                self.entry_at(i, declared, number)
-            }
-            _ => {
-                let number = self.number_in_cache(i, declared, key);
-                self.entry_at(i, declared, number)
-            }
+            self.noted(addresses(i).action_entries)
+        } else {
+            let key = self.key(&declared.loads);
+            let number = if is_array(declared) {
+                self.number_in_array(i, key[0])
+            } else if is_trie(declared) {
+                self.number_in_trie(i, declared, key[0])
+            } else {
+                self.number_in_cache(i, declared, key)
+            };
+            self.entry_at(i, declared, number)
         };
         let at = |word: usize| word as i32 * 8;
         if declared.counted {

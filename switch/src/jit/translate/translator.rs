@@ -7,6 +7,7 @@ use crate::ir::{self, Header, Pc, Program, Slot, internal};
 use crate::jit::graph::{EMPTY, Graph};
 use crate::jit::host::{DATA, FUEL, Helper, LENGTH};
 use crate::jit::known_bits::KnownBits;
+use crate::jit::tables_in_use::TablesInUse;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ pub(super) const STAYS: MemFlags = MemFlags::trusted().with_readonly().with_can_
 
 pub(in crate::jit) struct Translator<'a, 'f> {
     pub program: &'a Program,
+    pub(super) in_use: &'a TablesInUse,
     pub builder: FunctionBuilder<'f>,
     /// The graph of the program block being translated.
     pub graph: &'a Graph,
@@ -40,7 +42,7 @@ pub(in crate::jit) struct Translator<'a, 'f> {
 
 impl<'a, 'f> Translator<'a, 'f> {
     pub(in crate::jit) fn new(
-        program: &'a Program,
+        (program, in_use): (&'a Program, &'a TablesInUse),
         graphs: &'a BTreeMap<Pc, Graph>,
         known_bits: &'a KnownBits,
         stored: &'a Stored,
@@ -53,6 +55,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let (slots, host) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
         Translator {
             program,
+            in_use,
             builder,
             graph: &EMPTY,
             graphs,

@@ -52,6 +52,8 @@ pub(crate) struct Table {
     pub(super) idle: Vec<Idle>,
     /// The default action, if there is one.
     default: Option<u16>,
+    /// False until the first entry, and the first default action that is not the program's.
+    in_use: bool,
     nothing: Pc,
     free: Vec<u32>,
     max_size: usize,
@@ -73,6 +75,7 @@ impl Table {
             entry_index: EntryIndex::new(&declared.key),
             idle: vec![],
             default: None,
+            in_use: false,
             nothing: declared.after_nothing(),
             free: vec![],
             max_size: usize::try_from(declared.max_size).unwrap_or(usize::MAX),
@@ -172,6 +175,7 @@ impl Table {
         default: Option<&(u16, Vec<u64>)>,
     ) {
         self.default = default.map(|(action, _)| *action);
+        self.in_use |= self.default != declared.default.as_ref().map(|(action, _)| *action);
         match default {
             None => self.action_entries.set(MISS, (0, self.nothing), &[]),
             Some((action, data)) => {
@@ -184,6 +188,11 @@ impl Table {
     /// The default action and its parameters.
     pub(crate) fn default_action(&self) -> Option<(u16, &[u64])> {
         Some((self.default?, self.action_entries.parameters(MISS)))
+    }
+
+    /// True once it has had an entry, or a default action that is not the program's.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.in_use
     }
 
     /// The number of entries.
@@ -223,6 +232,7 @@ impl Table {
         self.entry_index.insert(number, &entry.matches, entry.priority, entry.action);
         self.modify(program, declared, number, entry.action, &entry.data);
         self.matches_changed();
+        self.in_use = true;
         Ok(number)
     }
 
