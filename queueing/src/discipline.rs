@@ -82,6 +82,12 @@ pub trait QueueDiscipline<P> {
     /// The packet to send now; the queue may discard others. `None` if no packet is left.
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>>;
 
+    /// True if an empty queue at an idle port stores any packet, gives it back at once, and is then
+    /// as it was. Such a packet may bypass the queue.
+    fn is_transparent(&self) -> bool {
+        false
+    }
+
     /// When [`QueueDiscipline::on_timer`] must be called next; `None` for never.
     fn next_timer(&self) -> Option<Time> {
         None

@@ -203,6 +203,29 @@ proptest! {
         check_work_conservation(&rows, &bench.sent);
     }
 
+    /// A packet that bypasses the queue of an idle port leaves the same rows and counts, and the same
+    /// port, as one that the queue stores and gives back.
+    #[test]
+    fn a_packet_past_an_idle_queue_leaves_the_same_traces(
+        limit in limit(), arrivals in arrivals(),
+    ) {
+        let [mut plain, mut passing] = [(); 2].map(|()| bench(&DisciplineConfig::default(), limit));
+        let mut passed = 0;
+        for came in &arrivals {
+            plain.arrive(came);
+            passed += u64::from(passing.arrive_or_pass(came));
+            prop_assert_eq!(plain.tm.statistics(0), passing.tm.statistics(0));
+            prop_assert_eq!(plain.tm.next_due(), passing.tm.next_due());
+        }
+        plain.go_on(Time::MAX);
+        passing.go_on(Time::MAX);
+        prop_assert!(passed > 0, "the first packet finds an idle port");
+        prop_assert_eq!(plain.rows(), passing.rows());
+        prop_assert_eq!(&plain.sent, &passing.sent);
+        prop_assert_eq!(plain.dropped, passing.dropped);
+        prop_assert_eq!(plain.tm.waited(0, Time::MAX), passing.tm.waited(0, Time::MAX));
+    }
+
     /// A change of discipline neither loses nor duplicates packets, and keeps their order.
     #[test]
     fn a_change_of_discipline_moves_the_packets_that_wait(

@@ -42,5 +42,10 @@ impl<P> QueueDiscipline<P> for DropTail<P> {
         self.fifo.pop()
     }
 
+    #[inline]
+    fn is_transparent(&self) -> bool {
+        true
+    }
+
     one_fifo!();
 }

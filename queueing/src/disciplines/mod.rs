@@ -99,6 +99,13 @@ macro_rules! disciplines {
             }
 
             #[inline]
+            fn is_transparent(&self) -> bool {
+                match self {
+                    $(Discipline::$Type(queue) => QueueDiscipline::<P>::is_transparent(queue)),+
+                }
+            }
+
+            #[inline]
             fn next_timer(&self) -> Option<Time> {
                 match self {
                     $(Discipline::$Type(queue) => QueueDiscipline::<P>::next_timer(queue)),+

@@ -8,6 +8,7 @@
 
 mod control;
 mod cores;
+mod idle;
 mod scheduling;
 mod timers;
 
@@ -199,17 +200,6 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             None => due,
             Some(timer) => Some(due.map_or(timer, |due| due.min(timer))),
         }
-    }
-
-    /// True if a packet that arrives now at this port leaves immediately. Never where the queues
-    /// differ: one of them may have used up its rate.
-    #[inline]
-    pub fn is_idle(&self, at: Time, port: usize) -> bool {
-        let port = &self.ports[port];
-        !port.armed
-            && port.serializer.as_ref().is_none_or(|one| one.free_at(at) <= at)
-            && port.next_waiting(0).is_none()
-            && port.is_simple()
     }
 
     /// True while the port waits for its serializer; [`TrafficManager::take_due`] will return it.

@@ -3,7 +3,8 @@
 
 use narrows_common::{LengthBasis, PS_PER_S, Packet, Time};
 use narrows_queueing::{
-    Arrival, DisciplineConfig, PortConfig, QueueDiscipline, QueueLimit, QueueRecord, TrafficManager,
+    Arrival, Dequeued, DisciplineConfig, PortConfig, QueueDiscipline, QueueLimit, QueueRecord,
+    TrafficManager,
 };
 
 pub const PORT: u16 = 7;
@@ -100,16 +101,38 @@ impl<D: QueueDiscipline<Packet>> Bench<D> {
         self.drain(now, port);
     }
 
+    /// Like `arrive`, but a packet at an idle port bypasses the queue if it may. Returns whether it
+    /// did.
+    pub fn arrive_or_pass(&mut self, came: &Came) -> bool {
+        let now = Time::from_ps(came.at_ps);
+        self.go_on(now);
+        let port = self.tm.find(PORT.into()).expect("the port");
+        let passes = self.tm.is_idle(now, port) && self.tm.is_transparent(port);
+        if passes {
+            let (packet, frame_bytes) = (came.packet.frame(), came.packet.bytes());
+            let arrival = Arrival { packet, flow: 1, priority: 0, frame_bytes };
+            let dequeued = self.tm.pass(now, port, arrival);
+            self.send(dequeued);
+        } else {
+            self.arrive(came);
+        }
+        passes
+    }
+
     fn drain(&mut self, at: Time, port: usize) {
         while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
-            let bytes = dequeued.queued.packet.len() as u64;
-            let sent = self.tm.transmit(at, port, bytes);
-            let (start_ps, end_ps) = (sent.start.as_ps(), sent.end.as_ps());
-            let number = dequeued.queued.label.number;
-            let is_marked = dequeued.queued.is_marked;
-            self.sent.push(Sent { number, start_ps, end_ps, bytes, is_marked });
+            self.send(dequeued);
         }
         self.dropped += std::iter::from_fn(|| self.tm.poll_dropped()).count() as u64;
+    }
+
+    fn send(&mut self, dequeued: Dequeued<Packet>) {
+        let bytes = dequeued.queued.packet.len() as u64;
+        let sent = self.tm.transmit(dequeued.at, dequeued.port, bytes);
+        let (start_ps, end_ps) = (sent.start.as_ps(), sent.end.as_ps());
+        let number = dequeued.queued.label.number;
+        let is_marked = dequeued.queued.is_marked;
+        self.sent.push(Sent { number, start_ps, end_ps, bytes, is_marked });
     }
 
     pub fn rows(&mut self) -> Vec<QueueRecord> {

@@ -139,7 +139,7 @@ impl V1Model {
             copy.rounds = rounds;
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
-            let offer = Offer { port, priority: 0, frame_bytes, item: copy };
+            let offer = Offer { port, priority: 0, frame_bytes, item: copy, is_idle: false };
             self.work.push_back(Work::Offer(offer));
         }
     }

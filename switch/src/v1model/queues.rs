@@ -28,11 +28,12 @@ impl V1Model {
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
-        match next && self.tm.is_idle(at, port) {
+        let is_idle = next && self.tm.is_idle(at, port);
+        match is_idle {
             true => item.bridged.extent = Extent::InMachine,
             false => self.machine.save_bridged(&self.program, &mut item.bridged),
         }
-        Some(Offer { port, priority, frame_bytes, item })
+        Some(Offer { port, priority, frame_bytes, item, is_idle })
     }
 
     /// Dequeues packets from a port until its serializer is busy or no packet waits.
@@ -67,8 +68,13 @@ impl V1Model {
             self.handovers.push_back(Handover { pipeline, at, offer });
             return;
         }
-        let Offer { port, priority, frame_bytes, item } = offer;
-        self.tm.offer(at, port, Arrival { flow: item.flow, packet: item, priority, frame_bytes });
+        let Offer { port, priority, frame_bytes, item, is_idle } = offer;
+        let arrival = Arrival { flow: item.flow, packet: item, priority, frame_bytes };
+        if is_idle && self.tm.is_transparent(port) {
+            let dequeued = self.tm.pass(at, port, arrival);
+            return self.egress(dequeued);
+        }
+        self.tm.offer(at, port, arrival);
         match self.tm.is_armed(port) {
             // The packet leaves when the serializer is free.
             true => self.discard_dropped(),

@@ -11,6 +11,8 @@ pub(crate) struct Offer {
     pub priority: u64,
     pub frame_bytes: u64,
     pub item: Box<Item>,
+    /// The port is idle, and nothing else happens before the packet arrives there.
+    pub is_idle: bool,
 }
 
 /// A resubmitted or recirculated packet that reenters the parser.
