@@ -48,7 +48,7 @@ impl Switch {
     /// that are in use by then, and the first operation that uses another table.
     pub fn compile(&mut self) {
         if core::mem::take(&mut self.awaits_code) {
-            self.model.phases.run_by(self.program.whole_machine_code());
+            self.model.run_by(self.program.whole_machine_code());
         }
     }
 
@@ -57,13 +57,13 @@ impl Switch {
     fn compile_in_use(&mut self) {
         self.awaits_code = false;
         let in_use = TablesInUse::of(&self.model.machine.state.tables);
-        self.model.phases.run_by(self.program.machine_code(in_use));
+        self.model.run_by(self.program.machine_code(in_use));
     }
 
     /// A controller has changed a table, which machine code may not look up so far.
     pub(crate) fn table_changed(&mut self, table: usize) {
         if self.model.machine.state.tables[table].is_in_use() && self.model.phases.lacks(table) {
-            self.model.phases.run_by(self.program.whole_machine_code());
+            self.model.run_by(self.program.whole_machine_code());
         }
     }
 

@@ -5,6 +5,7 @@ use super::calculation::BitBuffer;
 use crate::ir::{Program, Slot, Slots, internal};
 use crate::state::State;
 use narrows_common::{Rng, Time};
+use std::ops::Range;
 
 /// All data of a switch that its program can read or write.
 pub(crate) struct Machine {
@@ -19,6 +20,32 @@ pub(crate) struct Machine {
     pub log: Option<Vec<String>>,
     /// Bytes that the deparser assembles.
     pub scratch: Vec<u8>,
+    egress_metadata: EgressMetadata,
+}
+
+/// The slots of metadata that only egress uses, zero when a packet and when egress starts.
+struct EgressMetadata {
+    /// All of them, or none if nothing writes those that are not the architecture's.
+    range: Range<usize>,
+    /// The architecture's own, if not in the range.
+    own: Vec<Slot>,
+}
+
+impl EgressMetadata {
+    fn new(program: &Program, is_written: bool) -> Self {
+        let range = program.bridged_end.into()..program.metadata_end.into();
+        if is_written {
+            return EgressMetadata { range, own: vec![] };
+        }
+        let own = program.standard.slots().filter(|&slot| range.contains(&slot.into()));
+        EgressMetadata { own: own.collect(), range: 0..0 }
+    }
+
+    #[inline]
+    fn clear(&self, slots: &mut Slots) {
+        slots[self.range.clone()].fill(0);
+        self.own.iter().for_each(|&slot| slots[usize::from(slot)] = 0);
+    }
 }
 
 impl Machine {
@@ -39,7 +66,14 @@ impl Machine {
             now: Time::ZERO,
             log: None,
             scratch: vec![],
+            egress_metadata: EgressMetadata::new(program, true),
         }
+    }
+
+    /// Whether the engine writes metadata that only egress uses to slots that are not the
+    /// architecture's. Those slots are zero.
+    pub(crate) fn set_writes_egress_metadata(&mut self, program: &Program, is_written: bool) {
+        self.egress_metadata = EgressMetadata::new(program, is_written);
     }
 
     /// A slot's value.
@@ -59,7 +93,8 @@ impl Machine {
         self.invalidate_egress_headers(program);
         self.now = at;
         let slots = &mut *self.slots;
-        slots[..program.metadata_end as usize].fill(0);
+        slots[..program.bridged_end as usize].fill(0);
+        self.egress_metadata.clear(slots);
         slots[program.egress_headers_end as usize..program.packet_end as usize].fill(0);
         slots[internal::LENGTH as usize] = length;
         slots[internal::ARRIVED as usize] = length;
@@ -76,13 +111,12 @@ impl Machine {
     /// Restores a packet's slots before egress, and clears those that only egress uses.
     #[inline]
     pub(crate) fn restore_bridged(&mut self, program: &Program, bridged: &Bridged) {
-        let egress_only = program.bridged_end as usize..program.metadata_end as usize;
         match bridged.extent {
             Extent::InMachine => {}
             Extent::Ingress => {
                 self.invalidate_egress_headers(program);
-                self.slots[..egress_only.start].copy_from_slice(&bridged.slots);
-                self.slots[egress_only].fill(0);
+                self.slots[..program.bridged_end as usize].copy_from_slice(&bridged.slots);
+                self.egress_metadata.clear(&mut self.slots);
             }
             Extent::WithEgressHeaders => {
                 self.slots[..bridged.slots.len()].copy_from_slice(&bridged.slots);

@@ -8,7 +8,7 @@ use super::tables_in_use::TablesInUse;
 use super::translate::{Stored, Translator};
 use crate::interpreter::Machine;
 use crate::ir::architecture::Phase;
-use crate::ir::{Pc, Program};
+use crate::ir::{Pc, Program, Slot};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -23,6 +23,8 @@ pub(crate) struct MachineCode {
     code: Code,
     /// The tables that it looks up.
     in_use: TablesInUse,
+    /// False if it never reads or writes the memory of private metadata that only egress uses.
+    has_egress_metadata: bool,
 }
 
 impl MachineCode {
@@ -56,7 +58,9 @@ impl MachineCode {
             compiler.translator(part, &graphs, &known_bits, &stored[&phase]).translate(phase);
             phases.push(compiler.define(&format!("{phase:?}"))?);
         }
-        Ok(MachineCode { code: compiler.finish(&phases)?, in_use })
+        let egress_only: Vec<Slot> = known_bits.zero_at_egress(program).collect();
+        let has_egress_metadata = stored.values().any(|one| one.has_any(&egress_only));
+        Ok(MachineCode { code: compiler.finish(&phases)?, in_use, has_egress_metadata })
     }
 
     /// Why the machine or the program does not support machine code, as far as that is known
@@ -73,6 +77,12 @@ impl MachineCode {
     /// True if it holds while this table is in use.
     pub(crate) fn looks_up(&self, table: usize) -> bool {
         self.in_use.has(table as u32)
+    }
+
+    /// False if the metadata that only egress uses stays zero in memory, except the
+    /// architecture's own: the code has it in registers.
+    pub(crate) fn has_egress_metadata(&self) -> bool {
+        self.has_egress_metadata
     }
 
     /// Runs a phase.

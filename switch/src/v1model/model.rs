@@ -7,6 +7,7 @@ use super::statistics::Statistics;
 use super::work::{Handover, Work};
 use crate::interpreter::Machine;
 use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
+use crate::jit::MachineCode;
 use narrows_common::{Rng, Time, budgets};
 use narrows_queueing::TrafficManager;
 use schemars::JsonSchema;
@@ -83,6 +84,14 @@ impl V1Model {
             statistics: Statistics::default(),
             spare: Spare::default(),
         }
+    }
+
+    /// From now on `code` runs the program; without it, the interpreter. Code that leaves egress
+    /// metadata out of memory comes first, before any packet.
+    pub(crate) fn run_by(&mut self, code: Option<Arc<MachineCode>>) {
+        let is_written = code.as_ref().is_none_or(|code| code.has_egress_metadata());
+        self.machine.set_writes_egress_metadata(&self.program, is_written);
+        self.phases.run_by(code);
     }
 
     /// Values of a field list, limb by limb.

@@ -39,9 +39,9 @@ fn run_phase(program: &Program, m: &mut Machine, packet: &mut Packet, phase: Pha
 }
 
 impl Phases {
-    /// From now on `code` runs the blocks; without it, the interpreter. Nothing else of the state
-    /// changes: neither keeps anything outside the machine between two phases.
-    pub(crate) fn run_by(&mut self, code: Option<Arc<MachineCode>>) {
+    /// From now on `code` runs the blocks; without it, the interpreter. Neither keeps anything
+    /// outside the machine between two phases.
+    pub(super) fn run_by(&mut self, code: Option<Arc<MachineCode>>) {
         self.code = code;
     }
 
