@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import agree, run
+from bench import agree, disciplines, run
 
 
 def results(calibration: float, **rates: float) -> dict[str, Any]:
@@ -51,3 +51,30 @@ def test_the_conclusion_of_the_agreement_leaves_out_void_runs() -> None:
         "On `dpdk` 1 of 2 runs were valid: goodput within 1.0 % of `sim`, "
         "mean queueing delay within 2.0 %."
     )
+
+
+def costs(instructions: float, *ratios: float) -> dict[str, dict[str, disciplines.Cost]]:
+    """CoDel's cost, where DropTail takes 1,000 instructions a packet."""
+    base = disciplines.Cost([1.0], 1000.0)
+    codel = disciplines.Cost([*ratios], instructions)
+    return {"losses": {"drop-tail": base, "codel": codel, "pie": base, "fq-codel": base}}
+
+
+@pytest.mark.parametrize(("instructions", "held"), [(1110.0, True), (1113.0, False)])
+def test_a_discipline_is_judged_by_its_instructions(instructions: float, held: bool) -> None:
+    """A tenth fewer packets is 1,111 instructions for 1,000. The machine's noise is no matter."""
+    worse = disciplines.too_slow(costs(instructions, 0.5))
+    assert worse == [] if held else worse[0].startswith("losses: codel has 0.898")
+    assert "| losses | `codel` | 0.500 (0.500 to 0.500) |" in disciplines.table(
+        costs(instructions, 0.5)
+    )
+
+
+def test_a_rate_is_compared_with_drop_tail_of_its_round() -> None:
+    found = disciplines.ratios({"drop-tail": [100.0, 50.0], "codel": [90.0, 48.0]})
+    assert found["codel"] == [0.9, 0.96]
+    assert disciplines.Cost(found["codel"]).ratio == pytest.approx(0.93)
+
+
+def test_a_count_of_callgrind_is_its_total() -> None:
+    assert disciplines.total("events: Ir\nfn=(1) a\n3 4\ntotals: 12345\n") == 12345
