@@ -59,7 +59,7 @@ impl Loader<'_> {
         Ok(Calculation { algorithm, inputs, payload, sum })
     }
 
-    pub(crate) fn field_input(&mut self, value: &serde_json::Value) -> Result<Input, LoadError> {
+    pub(crate) fn field_input(&mut self, value: &super::value::Value) -> Result<Input, LoadError> {
         let header = self.names.header(self.names.string(&value[0])?)?;
         let name = self.names.string(&value[1])?;
         let metadata = self.program.headers[header as usize].metadata;
@@ -104,7 +104,7 @@ impl Loader<'_> {
             let valid = if holder.metadata { NOWHERE } else { holder.valid() };
             let valid = if valid == NOWHERE { self.constant(1)? } else { valid };
             let skip = match &checksum.if_cond {
-                None | Some(serde_json::Value::Null) => None,
+                None | Some(super::value::Value::Null) => None,
                 Some(condition) => {
                     let condition = self.names.expr(condition)?;
                     Some(self.branch_unless(&condition)?)

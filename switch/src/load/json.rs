@@ -1,14 +1,17 @@
 //! The shape of bmv2's JSON, format 2.x (behavioral-model, docs/JSON_format.md).
 //!
 //! The types contain only what the loader reads; it ignores other keys, such as `source_info`.
-//! Type-value objects stay `serde_json::Value`: `load` reads them where it knows the context.
+//! Type-value objects stay [`Value`]: `load` reads them where it knows the context. Of a structure
+//! with such parts of the text, the first says `borrow` for all.
 
+use super::value::Value;
 use serde::Deserialize;
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
-pub(crate) struct Root {
-    pub header_types: Vec<HeaderType>,
+pub(crate) struct Root<'a> {
+    #[serde(borrow)]
+    pub header_types: Vec<HeaderType<'a>>,
     pub headers: Vec<Header>,
     #[serde(default)]
     pub header_stacks: Vec<HeaderStack>,
@@ -19,34 +22,34 @@ pub(crate) struct Root {
     #[serde(default)]
     pub header_union_stacks: Vec<HeaderUnionStack>,
     #[serde(default)]
-    pub field_lists: Vec<FieldList>,
+    pub field_lists: Vec<FieldList<'a>>,
     #[serde(default)]
-    pub learn_lists: Vec<FieldList>,
+    pub learn_lists: Vec<FieldList<'a>>,
     #[serde(default)]
     pub errors: Vec<(String, u32)>,
-    pub parsers: Vec<Parser>,
+    pub parsers: Vec<Parser<'a>>,
     #[serde(default)]
     pub parse_vsets: Vec<ParseVset>,
-    pub deparsers: Vec<Deparser>,
+    pub deparsers: Vec<Deparser<'a>>,
     #[serde(default)]
-    pub meter_arrays: Vec<MeterArray>,
+    pub meter_arrays: Vec<MeterArray<'a>>,
     #[serde(default)]
     pub counter_arrays: Vec<CounterArray>,
     #[serde(default)]
     pub register_arrays: Vec<RegisterArray>,
     #[serde(default)]
-    pub calculations: Vec<Calculation>,
-    pub actions: Vec<Action>,
-    pub pipelines: Vec<Pipeline>,
+    pub calculations: Vec<Calculation<'a>>,
+    pub actions: Vec<Action<'a>>,
+    pub pipelines: Vec<Pipeline<'a>>,
     #[serde(default)]
-    pub checksums: Vec<Checksum>,
+    pub checksums: Vec<Checksum<'a>>,
     #[serde(default)]
     pub extern_instances: Vec<ExternInstance>,
     #[serde(default)]
     pub field_aliases: Vec<(String, (String, String))>,
 }
 
-impl Root {
+impl Root<'_> {
     /// The header and the field that an alias of the architecture refers to.
     pub(crate) fn aliased<'a>(&'a self, header: &'a str, field: &'a str) -> (&'a str, &'a str) {
         let is_meant = |alias: &str| {
@@ -60,12 +63,13 @@ impl Root {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct HeaderType {
+pub(crate) struct HeaderType<'a> {
     pub name: String,
     /// `[name, width]` or `[name, width, signed]`; a width of `"*"` is a varbit.
-    pub fields: Vec<Vec<Value>>,
+    #[serde(borrow)]
+    pub fields: Vec<Vec<Value<'a>>>,
     #[serde(default)]
-    pub length_exp: Option<Value>,
+    pub length_exp: Option<Value<'a>>,
     #[serde(default)]
     pub max_length: Option<u64>,
 }
@@ -107,33 +111,37 @@ pub(crate) struct HeaderUnionStack {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct FieldList {
+pub(crate) struct FieldList<'a> {
     pub name: String,
     pub id: u64,
-    pub elements: Vec<Value>,
+    #[serde(borrow)]
+    pub elements: Vec<Value<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Parser {
+pub(crate) struct Parser<'a> {
     pub name: String,
     pub init_state: Option<String>,
-    pub parse_states: Vec<ParseState>,
+    #[serde(borrow)]
+    pub parse_states: Vec<ParseState<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ParseState {
+pub(crate) struct ParseState<'a> {
     pub name: String,
-    pub parser_ops: Vec<ParserOp>,
+    #[serde(borrow)]
+    pub parser_ops: Vec<ParserOp<'a>>,
     #[serde(default)]
     pub transitions: Vec<Transition>,
     #[serde(default)]
-    pub transition_key: Vec<Value>,
+    pub transition_key: Vec<Value<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ParserOp {
+pub(crate) struct ParserOp<'a> {
     pub op: String,
-    pub parameters: Vec<Value>,
+    #[serde(borrow)]
+    pub parameters: Vec<Value<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -151,15 +159,15 @@ pub(crate) struct ParseVset {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Deparser {
+pub(crate) struct Deparser<'a> {
     pub name: String,
     pub order: Vec<String>,
-    #[serde(default)]
-    pub primitives: Vec<Value>,
+    #[serde(borrow, default)]
+    pub primitives: Vec<Value<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct MeterArray {
+pub(crate) struct MeterArray<'a> {
     pub name: String,
     #[serde(default)]
     pub is_direct: bool,
@@ -170,8 +178,8 @@ pub(crate) struct MeterArray {
     pub rate_count: Option<u64>,
     #[serde(default)]
     pub binding: Option<String>,
-    #[serde(default)]
-    pub result_target: Option<Value>,
+    #[serde(borrow, default)]
+    pub result_target: Option<Value<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -193,28 +201,30 @@ pub(crate) struct RegisterArray {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Calculation {
+pub(crate) struct Calculation<'a> {
     pub name: String,
     pub algo: String,
-    pub input: Vec<CalculationInput>,
+    #[serde(borrow)]
+    pub input: Vec<CalculationInput<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct CalculationInput {
+pub(crate) struct CalculationInput<'a> {
     #[serde(rename = "type")]
     pub kind: String,
-    #[serde(default)]
-    pub value: Value,
+    #[serde(borrow, default)]
+    pub value: Value<'a>,
     #[serde(default)]
     pub bitwidth: Option<u64>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Action {
+pub(crate) struct Action<'a> {
     pub name: String,
     pub id: u64,
     pub runtime_data: Vec<RuntimeData>,
-    pub primitives: Vec<Primitive>,
+    #[serde(borrow)]
+    pub primitives: Vec<Primitive<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -224,42 +234,45 @@ pub(crate) struct RuntimeData {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Primitive {
+pub(crate) struct Primitive<'a> {
     pub op: String,
-    pub parameters: Vec<Value>,
+    #[serde(borrow)]
+    pub parameters: Vec<Value<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Pipeline {
+pub(crate) struct Pipeline<'a> {
     pub name: String,
     pub init_table: Option<String>,
-    pub tables: Vec<Table>,
+    #[serde(borrow)]
+    pub tables: Vec<Table<'a>>,
     #[serde(default)]
-    pub action_profiles: Vec<ActionProfile>,
+    pub action_profiles: Vec<ActionProfile<'a>>,
     #[serde(default)]
-    pub conditionals: Vec<Conditional>,
+    pub conditionals: Vec<Conditional<'a>>,
     #[serde(default)]
     pub action_calls: Vec<ActionCall>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ActionProfile {
+pub(crate) struct ActionProfile<'a> {
     pub name: String,
     #[serde(default)]
     pub max_size: u64,
-    #[serde(default)]
-    pub selector: Option<Selector>,
+    #[serde(borrow, default)]
+    pub selector: Option<Selector<'a>>,
 }
 
 /// How to select a member of a group: the hash modulo the group's size.
 #[derive(Deserialize)]
-pub(crate) struct Selector {
+pub(crate) struct Selector<'a> {
     pub algo: String,
-    pub input: Vec<CalculationInput>,
+    #[serde(borrow)]
+    pub input: Vec<CalculationInput<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Table {
+pub(crate) struct Table<'a> {
     pub name: String,
     pub match_type: String,
     #[serde(rename = "type")]
@@ -274,24 +287,26 @@ pub(crate) struct Table {
     pub support_timeout: bool,
     #[serde(default)]
     pub direct_meters: Option<String>,
-    pub key: Vec<Key>,
+    #[serde(borrow)]
+    pub key: Vec<Key<'a>>,
     pub actions: Vec<String>,
     #[serde(default)]
     pub action_ids: Option<Vec<u64>>,
     /// Maps an action name, `__HIT__` or `__MISS__` to a node name or null.
-    pub next_tables: serde_json::Map<String, Value>,
+    pub next_tables: BTreeMap<String, Value<'a>>,
     #[serde(default)]
     pub base_default_next: Option<String>,
     #[serde(default)]
     pub default_entry: Option<DefaultEntry>,
     #[serde(default)]
-    pub entries: Option<Vec<Entry>>,
+    pub entries: Option<Vec<Entry<'a>>>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Key {
+pub(crate) struct Key<'a> {
     pub match_type: String,
-    pub target: Value,
+    #[serde(borrow)]
+    pub target: Value<'a>,
     #[serde(default)]
     pub mask: Option<String>,
     #[serde(default)]
@@ -310,19 +325,20 @@ pub(crate) struct DefaultEntry {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Entry {
-    pub match_key: Vec<EntryKey>,
+pub(crate) struct Entry<'a> {
+    #[serde(borrow)]
+    pub match_key: Vec<EntryKey<'a>>,
     pub action_entry: EntryAction,
     #[serde(default)]
     pub priority: i64,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct EntryKey {
+pub(crate) struct EntryKey<'a> {
     pub match_type: String,
     /// A hex string, or a boolean for `valid`.
-    #[serde(default)]
-    pub key: Value,
+    #[serde(borrow, default)]
+    pub key: Value<'a>,
     #[serde(default)]
     pub mask: Option<String>,
     #[serde(default)]
@@ -341,9 +357,10 @@ pub(crate) struct EntryAction {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Conditional {
+pub(crate) struct Conditional<'a> {
     pub name: String,
-    pub expression: Value,
+    #[serde(borrow)]
+    pub expression: Value<'a>,
     pub true_next: Option<String>,
     pub false_next: Option<String>,
 }
@@ -356,7 +373,7 @@ pub(crate) struct ActionCall {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Checksum {
+pub(crate) struct Checksum<'a> {
     pub name: String,
     pub target: (String, String),
     pub calculation: String,
@@ -364,8 +381,8 @@ pub(crate) struct Checksum {
     pub update: bool,
     #[serde(default = "yes")]
     pub verify: bool,
-    #[serde(default)]
-    pub if_cond: Option<Value>,
+    #[serde(borrow, default)]
+    pub if_cond: Option<Value<'a>>,
 }
 
 fn yes() -> bool {

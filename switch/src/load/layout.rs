@@ -35,7 +35,7 @@ struct Layout<'a> {
 }
 
 pub(crate) fn lay_out<'a>(
-    root: &'a Root,
+    root: &'a Root<'a>,
     mut names: Names,
     usage: &Usage,
 ) -> Result<Loader<'a>, LoadError> {

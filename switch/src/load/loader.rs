@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The state of a load.
 pub(crate) struct Loader<'a> {
-    pub root: &'a Root,
+    pub root: &'a Root<'a>,
     pub names: Names,
     pub program: Program,
     /// The current action's parameters: slot and width.

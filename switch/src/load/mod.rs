@@ -1,8 +1,8 @@
 //! Loads JSON into a [`Program`]; this is where every name becomes an index.
 //!
-//! `names` finds objects, `scan` finds where fields are used, `layout` assigns slots to them.
-//! `expressions` reads and lowers expressions; `actions`, `parser`, `pipeline` and `calculation`
-//! lower the rest. Anything that the loader does not support is an error that names it.
+//! `json` is the shape of the text, `value` a part of it. `names` finds objects, `scan` finds where
+//! fields are used, `layout` assigns slots to them. `expressions` reads and lowers expressions;
+//! `actions`, `parser`, `pipeline` and `calculation` lower the rest. Anything that the loader does not support is an error that names it.
 
 mod actions;
 mod calculation;
@@ -19,6 +19,7 @@ mod pipeline;
 mod profile;
 mod scan;
 mod table;
+mod value;
 
 pub use error::LoadError;
 

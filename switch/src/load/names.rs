@@ -2,7 +2,7 @@
 
 use super::error::LoadError;
 use super::json::Root;
-use serde_json::Value;
+use super::value::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 

@@ -3,8 +3,8 @@
 use super::error::LoadError;
 use super::json::{ParseState, ParserOp, Transition};
 use super::loader::Loader;
+use super::value::Value;
 use crate::ir::{Block, Case, Integer, Op, Pc, Select, Slot, ValueSet, limbs, mask};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 impl Loader<'_> {
@@ -202,7 +202,7 @@ impl Loader<'_> {
             "primitive" => {
                 let call = parameter(0);
                 let name = self.names.text(call, "op")?;
-                let list = call["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+                let list = call["parameters"].as_array().unwrap_or(&[]);
                 if name.starts_with("_jump") {
                     return Err(self.names.unsupported("in a parser, the primitive", name));
                 }

@@ -153,7 +153,7 @@ impl Loader<'_> {
         let mut named: BTreeMap<&str, Pc> = BTreeMap::new();
         for (label, next) in &json.next_tables {
             let node = match next {
-                serde_json::Value::Null => None,
+                super::value::Value::Null => None,
                 next => flow.find(self, Some(self.names.string(next)?))?,
             };
             nodes.push(node);
@@ -235,7 +235,7 @@ impl Loader<'_> {
 }
 
 struct Flow<'a> {
-    pipeline: &'a Pipeline,
+    pipeline: &'a Pipeline<'a>,
     index: BTreeMap<&'a str, usize>,
     nodes: Vec<Node>,
     starts: Vec<Option<Pc>>,

@@ -9,8 +9,8 @@
 use super::error::LoadError;
 use super::json::{Root, Table};
 use super::names::Names;
+use super::value::Value;
 use crate::ir::SET_BEFORE_EGRESS;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The program's references, as `(header, field)`.
@@ -32,7 +32,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     scan.groups();
     for (header, field) in SET_BEFORE_EGRESS {
         let (header, field) = root.aliased(header, field);
-        scan.reference(&Value::from(vec![header, field]));
+        scan.reference(&Value::pair(header, field));
     }
     for parser in &root.parsers {
         for state in &parser.parse_states {
@@ -82,7 +82,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     for checksum in &root.checksums {
         checksum.if_cond.iter().for_each(|condition| scan.value(condition));
         scan.calculation(&checksum.calculation);
-        scan.destination(&Value::from(vec![&*checksum.target.0, &*checksum.target.1]));
+        scan.destination(&Value::pair(&checksum.target.0, &checksum.target.1));
     }
     for meter in &root.meter_arrays {
         meter.result_target.iter().for_each(|target| scan.destination(target));
@@ -96,9 +96,9 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
 
 /// A table's actions by id, since several actions may share a name.
 pub(crate) fn actions_of<'a>(
-    root: &'a Root,
-    table: &'a Table,
-) -> impl Iterator<Item = &'a super::json::Action> {
+    root: &'a Root<'a>,
+    table: &'a Table<'a>,
+) -> impl Iterator<Item = &'a super::json::Action<'a>> {
     root.actions.iter().filter(|action| match &table.action_ids {
         Some(ids) => ids.contains(&action.id),
         None => table.actions.contains(&action.name),
@@ -106,7 +106,7 @@ pub(crate) fn actions_of<'a>(
 }
 
 struct Scan<'a> {
-    root: &'a Root,
+    root: &'a Root<'a>,
     names: &'a Names,
     usage: Usage,
     /// Whether the scanned code runs before egress, or from egress on.
@@ -187,17 +187,17 @@ impl Scan<'_> {
     /// Records everything in a value as read.
     fn value(&mut self, value: &Value) {
         match value {
-            Value::Object(object) => {
-                if object.get("type").is_some_and(|kind| kind == "field") {
+            Value::Object(pairs) => {
+                if value["type"] == "field" {
                     self.reference(&value["value"]);
                 }
                 // A comparison of headers reads all their fields.
-                let compares = object.get("op").is_some_and(|op| op == "==" || op == "!=");
+                let compares = value["op"] == "==" || value["op"] == "!=";
                 if compares && value["left"]["type"] == "header" {
                     self.built(&value["left"]);
                     self.built(&value["right"]);
                 }
-                object.values().for_each(|inner| self.value(inner));
+                pairs.iter().for_each(|(_, inner)| self.value(inner));
             }
             Value::Array(array) => array.iter().for_each(|inner| self.value(inner)),
             _ => {}
@@ -239,7 +239,7 @@ impl Scan<'_> {
         }
         if op == "mark_to_drop" {
             for field in ["egress_spec", "mcast_grp"] {
-                self.destination(&Value::from(vec!["standard_metadata", field]));
+                self.destination(&Value::pair("standard_metadata", field));
             }
         }
     }

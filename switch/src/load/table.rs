@@ -3,11 +3,11 @@
 use super::error::LoadError;
 use super::json::{EntryKey, Table as JsonTable};
 use super::loader::Loader;
+use super::value::Value;
 use crate::ir::{
     ConstEntry, Field, FieldMatch, Integer, KeyField, KeyLoad, MatchKind, NOWHERE, Table, limbs,
     mask,
 };
-use serde_json::Value;
 
 impl Loader<'_> {
     /// Reads a table, except its next nodes.
@@ -135,7 +135,7 @@ impl Loader<'_> {
 
     fn key_target(&self, target: &Value) -> Result<(u16, u32, String), LoadError> {
         let (header, field) = match target {
-            Value::String(header) => (header.as_str(), "$valid$"),
+            Value::String(header) => (&**header, "$valid$"),
             _ => (self.names.string(&target[0])?, self.names.string(&target[1])?),
         };
         let name = format!("{header}.{field}");

@@ -5,7 +5,7 @@ use crate::ir::{Op, Slot, mask};
 use crate::load::error::LoadError;
 use crate::load::expressions::Expr;
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 impl Loader<'_> {
     /// Lowers a v1model primitive to a write to the architecture's slots.

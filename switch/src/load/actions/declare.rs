@@ -5,7 +5,7 @@ use crate::load::error::LoadError;
 use crate::load::expressions::Expr;
 use crate::load::json::Primitive;
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 impl Loader<'_> {
     /// Reads the actions' names and parameters.

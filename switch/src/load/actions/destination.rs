@@ -4,7 +4,7 @@ use crate::ir::{NOWHERE, Op, Slot, limbs, mask};
 use crate::load::error::LoadError;
 use crate::load::expressions::{Expr, Part};
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 /// The destination of a primitive.
 pub(super) enum Destination {

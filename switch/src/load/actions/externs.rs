@@ -4,7 +4,7 @@ use super::destination::Destination;
 use crate::ir::{HashCall, LogCall, NOWHERE, Op, limbs, mask};
 use crate::load::error::LoadError;
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 impl Loader<'_> {
     /// Lowers a primitive of registers, counters, meters, hashes, random numbers or the log.

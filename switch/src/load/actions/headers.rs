@@ -4,7 +4,7 @@ use crate::ir::{HeaderRef, Op, limbs};
 use crate::load::error::LoadError;
 use crate::load::expressions::HeaderExpr;
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 impl Loader<'_> {
     /// Lowers a primitive that copies, validates or moves headers.

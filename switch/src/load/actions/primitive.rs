@@ -3,14 +3,14 @@
 use crate::ir::{Op, Slot};
 use crate::load::error::LoadError;
 use crate::load::loader::Loader;
-use serde_json::Value;
+use crate::load::value::Value;
 
 impl Loader<'_> {
     pub(crate) fn parameter<'v>(
         &self,
-        parameters: &'v [Value],
+        parameters: &'v [Value<'v>],
         i: usize,
-    ) -> Result<&'v Value, LoadError> {
+    ) -> Result<&'v Value<'v>, LoadError> {
         match parameters.get(i) {
             Some(value) => Ok(value),
             None => {

@@ -4,7 +4,7 @@ use super::tree::{Binary, Cast, Expr, HeaderExpr, Part, Unary};
 use crate::ir::Integer;
 use crate::load::error::LoadError;
 use crate::load::names::Names;
-use serde_json::Value;
+use crate::load::value::Value;
 
 /// The deepest nesting of expressions; p4c's stay far below.
 const DEPTH_MAX: usize = 200;
