@@ -12,7 +12,7 @@ pub mod refusal;
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
-use narrows_queueing::{PortConfig, PortError, QueueRecord};
+use narrows_queueing::{PortConfig, PortError, PortStatistics, QueueRecord};
 use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
@@ -193,6 +193,38 @@ impl ManagedSwitch {
             records.append(switch.queue_records());
         }
         records
+    }
+
+    /// A port's counts under all programs.
+    ///
+    /// # Errors
+    /// If the port does not exist.
+    pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
+        let now = match &self.switch {
+            Some(switch) => {
+                switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
+            }
+            None => PortStatistics::default(),
+        };
+        let before = self.queues_before.get(&port).into_iter().flatten().map(|queue| queue.done);
+        Ok(before.fold(PortStatistics::default(), PortStatistics::and) + now)
+    }
+
+    /// The counts of each of a port's queues under all programs, the first served first.
+    ///
+    /// # Errors
+    /// If the port does not exist.
+    pub fn queue_counts(&mut self, port: u16) -> Result<Vec<QueueCounts>, Refusal> {
+        let queues = usize::from(self.port(port)?.queues);
+        let mut each = match &self.switch {
+            Some(switch) => queue_counts::of_program(switch, self.now, port)
+                .ok_or_else(|| Refusal::no_such_port(port))?,
+            None => vec![QueueCounts::default(); queues],
+        };
+        if let Some(before) = self.queues_before.get(&port) {
+            each.iter_mut().zip(before).for_each(|(now, before)| *now = before.then(*now));
+        }
+        Ok(each)
     }
 
     /// A packet arrives at a port.

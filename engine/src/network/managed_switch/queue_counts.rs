@@ -4,9 +4,6 @@ use narrows_common::Time;
 use narrows_queueing::{DropReason, PortStatistics};
 use narrows_switch::Switch;
 
-use super::ManagedSwitch;
-use super::refusal::Refusal;
-
 /// What one of a port's queues has done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueueCounts {
@@ -45,43 +42,8 @@ impl QueueCounts {
     }
 }
 
-impl ManagedSwitch {
-    /// A port's counts under all programs.
-    ///
-    /// # Errors
-    /// If the port does not exist.
-    pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
-        let now = match &self.switch {
-            Some(switch) => {
-                switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
-            }
-            None => PortStatistics::default(),
-        };
-        let before = self.queues_before.get(&port).into_iter().flatten().map(|queue| queue.done);
-        Ok(before.fold(PortStatistics::default(), PortStatistics::and) + now)
-    }
-
-    /// The counts of each of a port's queues under all programs, the first served first.
-    ///
-    /// # Errors
-    /// If the port does not exist.
-    pub fn queue_counts(&mut self, port: u16) -> Result<Vec<QueueCounts>, Refusal> {
-        let queues = usize::from(self.port(port)?.queues);
-        let mut each = match &self.switch {
-            Some(switch) => {
-                counts(switch, self.now, port).ok_or_else(|| Refusal::no_such_port(port))?
-            }
-            None => vec![QueueCounts::default(); queues],
-        };
-        if let Some(before) = self.queues_before.get(&port) {
-            each.iter_mut().zip(before).for_each(|(now, before)| *now = before.then(*now));
-        }
-        Ok(each)
-    }
-}
-
 /// The counts of each of a port's queues under one program; `None` if there is no such port.
-fn counts(switch: &Switch, now: Time, port: u16) -> Option<Vec<QueueCounts>> {
+pub(super) fn of_program(switch: &Switch, now: Time, port: u16) -> Option<Vec<QueueCounts>> {
     let done = switch.queue_statistics(port).ok()?;
     let waited = switch.queues_waited(now, port).ok()?;
     Some(done.into_iter().zip(waited).map(|(done, waited)| QueueCounts { done, waited }).collect())
