@@ -203,8 +203,8 @@ proptest! {
         check_work_conservation(&rows, &bench.sent);
     }
 
-    /// A packet that bypasses the queue of an idle port leaves the same rows and counts, and the same
-    /// port, as one that the queue stores and gives back.
+    /// A packet that bypasses the queue of an idle port leaves the same rows and counts, and the
+    /// same port, as one that the queue stores and gives back.
     #[test]
     fn a_packet_past_an_idle_queue_leaves_the_same_traces(
         limit in limit(), arrivals in arrivals(),

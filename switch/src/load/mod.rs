@@ -2,7 +2,8 @@
 //!
 //! `json` is the shape of the text, `value` a part of it. `names` finds objects, `scan` finds where
 //! fields are used, `layout` assigns slots to them. `expressions` reads and lowers expressions;
-//! `actions`, `parser`, `pipeline` and `calculation` lower the rest. Anything that the loader does not support is an error that names it.
+//! `actions`, `parser`, `pipeline` and `calculation` lower the rest. Anything that the loader does
+//! not support is an error that names it.
 
 mod actions;
 mod calculation;

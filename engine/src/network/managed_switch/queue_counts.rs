@@ -15,7 +15,7 @@ pub struct QueueCounts {
 
 impl QueueCounts {
     /// Under an earlier program and a later one.
-    fn then(self, later: QueueCounts) -> QueueCounts {
+    pub fn then(self, later: QueueCounts) -> QueueCounts {
         let waited = (self.waited.0 + later.waited.0, self.waited.1 + later.waited.1);
         QueueCounts { done: self.done + later.done, waited }
     }
