@@ -64,6 +64,13 @@ def keep_capabilities(kept: int) -> None:
     Raises OSError.
     """
 
+def end_in_time(close_s: float, end_s: float) -> tuple[int, int]:
+    """Waits for a byte, passes it on, and ends the process `end_s` later with status 0, whatever
+    Python's threads do. `close_s` after the byte it begins to close the tables that are open.
+    Returns two file descriptors: the one to write the byte to, and the one to read it from. Raises
+    OSError.
+    """
+
 def variants() -> list[VariantRecord]:
     """Every congestion-control variant."""
 

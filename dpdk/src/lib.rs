@@ -20,6 +20,7 @@ mod load;
 mod mbuf;
 mod packet_sockets;
 mod port;
+mod process;
 mod sys;
 
 #[cfg(target_os = "linux")]
@@ -30,6 +31,7 @@ pub use error::Error;
 pub use idle::{Idle, IdleKind, Standing};
 pub use mbuf::{Mbuf, Mempool};
 pub use port::{BURST, Offloads, Port, PortCounts, Queue};
+pub use process::exit_now;
 
 /// True if libdpdk can be loaded.
 pub fn is_available() -> bool {

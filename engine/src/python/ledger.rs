@@ -1,11 +1,12 @@
 //! `narrows._engine.Ledger`: the queue events of switches that run without a plan.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use narrows_common::Rate;
 use pyo3::prelude::*;
 
+use super::ending::{Closing, close_at_end};
 use super::errors::{RunError, run_result};
 use super::progress::lock;
 use super::switch::PySwitch;
@@ -16,7 +17,10 @@ use crate::record::ledger::{Ledger, Taken};
 
 /// The ledger of one or more switches, until `finish`.
 #[pyclass(name = "Ledger", module = "narrows._engine", frozen)]
-pub(crate) struct PyLedger {
+pub(crate) struct PyLedger(Arc<Open>);
+
+/// A ledger and its switches.
+struct Open {
     switches: Vec<(String, Py<PySwitch>)>,
     ledger: Mutex<Option<Ledger>>,
 }
@@ -40,20 +44,18 @@ impl PyLedger {
             known.push((name.clone(), ports));
         }
         let ledger = py.detach(|| Ledger::create(&out_dir, &known)).map_err(failed)?;
-        Ok(PyLedger { switches, ledger: Mutex::new(Some(ledger)) })
+        let open = Arc::new(Open { switches, ledger: Mutex::new(Some(ledger)) });
+        close_at_end(&open);
+        Ok(PyLedger(open))
     }
 
     /// Takes the rows that the switches have recorded since the last call; to be called several
     /// times a second. Raises RunError if the table can't be written any more.
     fn take(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let mut ledger = lock(&self.ledger);
+            let mut ledger = lock(&self.0.ledger);
             let Some(ledger) = &mut *ledger else { return Ok(()) };
-            for (number, (_, switch)) in self.switches.iter().enumerate() {
-                let taken = switch.get().handle().with(taken)?;
-                ledger.handle(number, taken).map_err(failed)?;
-            }
-            Ok(())
+            self.0.take_into(ledger)
         })
     }
 
@@ -61,8 +63,28 @@ impl PyLedger {
     /// bottleneck in summary.json. A second call returns None. Raises RunError.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.take(py)?;
-        let Some(ledger) = lock(&self.ledger).take() else { return Ok(None) };
+        let Some(ledger) = py.detach(|| lock(&self.0.ledger).take()) else { return Ok(None) };
         run_result(py, py.detach(|| ledger.finish()), None).map(Some)
+    }
+}
+
+impl Open {
+    /// Takes the rows that the switches have recorded. Raises RunError.
+    fn take_into(&self, ledger: &mut Ledger) -> PyResult<()> {
+        for (number, (_, switch)) in self.switches.iter().enumerate() {
+            let taken = switch.get().handle().with(taken)?;
+            ledger.handle(number, taken).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Closing for Open {
+    fn close(&self) {
+        let Some(mut ledger) = lock(&self.ledger).take() else { return };
+        // What can't be taken or written any more can't be told either: the process ends.
+        let _ = self.take_into(&mut ledger);
+        let _ = ledger.finish();
     }
 }
 

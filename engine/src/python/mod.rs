@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod connection;
+mod ending;
 mod errors;
 mod generate;
 mod ledger;
@@ -41,6 +42,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ledger::PyLedger>()?;
     module.add_class::<sockets::PySockets>()?;
     module.add_function(wrap_pyfunction!(live::keep_capabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(ending::end_in_time, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::dpdk_version, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_real_time, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;

@@ -37,7 +37,7 @@ LOG = logging.getLogger("narrows.switch")
 POLL_S = 0.02
 """Polling interval for controllers' packets while idle."""
 POLL_PACKETS = 32
-GRACE_S = 0.5
+GRACE_S = 0.3
 """Time limit for controllers' calls to end."""
 REASONS = {
     "dropped_ingress": "by the program's ingress",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import heapq
 import struct
+import threading
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import dpkt
 import dpkt.pcap
@@ -27,6 +29,8 @@ MAGICS = {0xA1B2C3D4: 10**6, 0xA1B23C4D: NS}
 SPAN_DAYS = 100
 SPAN_NS = SPAN_DAYS * 86_400 * NS
 """The switch counts picoseconds in 64 bits: 213 days."""
+WRITE_BYTES = 1 << 16
+"""Packets wait until they are so many bytes, or for a flush."""
 
 Arrival = tuple[int, int, bytes]
 """Time in ns, port, frame."""
@@ -37,15 +41,13 @@ class Ports:
 
     def __init__(self, names: Mapping[int, str]) -> None:
         self._readers = {port: open_input(Path(f"{name}_in.pcap")) for port, name in names.items()}
-        self._files: dict[int, Any] = {}
-        self._writers: dict[int, Any] = {}
+        self._outputs = dict[int, Output]()
         for port, name in names.items():
             path = Path(f"{name}_out.pcap")
             try:
-                self._files[port] = path.open("wb")
+                self._outputs[port] = Output(path)
             except OSError as error:
                 raise InputError(str(path), [Problem("", str(error))]) from None
-            self._writers[port] = dpkt.pcap.Writer(self._files[port], snaplen=SNAPLEN, nano=True)
 
     def arrivals(self) -> Iterator[Arrival]:
         """All packets in order of time, then of port."""
@@ -54,22 +56,62 @@ class Ports:
 
     def write(self, port: int, time_ns: int, frame: bytes) -> bool:
         """Writes a packet; returns false if the port has no file."""
-        if port not in self._writers:
+        if port not in self._outputs:
             return False
-        self._writers[port].writepkt_time(frame, Decimal(time_ns) / NS)
+        self._outputs[port].write(time_ns, frame)
         return True
 
     def flush(self) -> None:
-        """Flushes written packets to the files."""
-        for file in self._files.values():
-            file.flush()
+        """Flushes written packets to the files. Any thread may call it."""
+        for output in self._outputs.values():
+            output.flush()
 
     def close(self) -> None:
         """Closes all files."""
-        for file in self._files.values():
-            file.close()
+        for output in self._outputs.values():
+            output.close()
         for _, reader in self._readers.values():
             reader.close()
+
+
+class Output:
+    """A pcap file that has whole packets only, however the process ends. Raises `OSError`."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = FileIO(path, "wb")
+        self._last = BytesIO()
+        self._writer = dpkt.pcap.Writer(self._last, snaplen=SNAPLEN, nano=True)
+        self._lock = threading.Lock()
+        self._waiting = list[bytes]()
+        self._bytes = 0
+        self._take()
+
+    def write(self, time_ns: int, frame: bytes) -> None:
+        """Adds a packet."""
+        self._writer.writepkt_time(frame, Decimal(time_ns) / NS)
+        self._take()
+        if self._bytes >= WRITE_BYTES:
+            self.flush()
+
+    def _take(self) -> None:
+        """Takes what dpkt wrote last: the file's header, or a packet."""
+        self._waiting.append(self._last.getvalue())
+        self._bytes += len(self._waiting[-1])
+        self._last.seek(0)
+        self._last.truncate()
+
+    def flush(self) -> None:
+        """Writes the packets that wait."""
+        with self._lock:
+            whole, self._waiting, self._bytes = self._waiting, [], 0
+            left = memoryview(b"".join(whole))
+            while left:
+                left = left[self._file.write(left) :]
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.flush()
+        self._file.close()
 
 
 class Readable:
