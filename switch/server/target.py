@@ -298,7 +298,9 @@ class Target(Protocol):
         """Entries that exceeded their idle time-out, each returned once."""
 
     def take_digests(self) -> list[tuple[str, list[str]]]:
-        """Digests since the last call: the list's name and the fields' values."""
+        """The oldest digests that wait, a few thousand at most: the list's name and the fields'
+        values.
+        """
 
     def take_packet_ins(self) -> list[bytes]:
         """The oldest packets that were sent to the CPU port and wait, a few thousand at most."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import OrderedDict
 from typing import Any
 
 import grpc
@@ -17,7 +19,7 @@ from narrows.switch.server.p4runtime.info.translation import Names
 from narrows.switch.server.p4runtime.status import batch_status
 from narrows.switch.server.target import TargetError, invalid
 from tests.p4runtime.messages import FORWARD, INSERT, MAC, TO_2, entry, exact
-from tests.support.p4rt import CONTROL, DEVICE, Client, Served, errors
+from tests.support.p4rt import CONTROL, DEVICE, Client, Served, client, errors
 
 PROGRAM = CONTROL
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
@@ -167,16 +169,112 @@ def test_roles_without_controllers_are_forgotten() -> None:
         arbitrate(arbitration, "r" * 300)
 
 
-def test_digests_that_nobody_acknowledges_are_bounded() -> None:
-    notice = Named(id=5, name="notice")
+def learning(config: p4r.DigestEntry.Config) -> Digests:
+    """One digest, `notice`, that a controller enabled."""
     schema: Any = Schema.__new__(Schema)
-    schema.digests = {5: notice}
+    schema.digests = {5: Named(id=5, name="notice")}
     digests = Digests(schema)
-    config = p4r.DigestEntry.Config(ack_timeout_ns=10**18, max_list_size=1)
     digests.write(INSERT, p4r.DigestEntry(digest_id=5, config=config))
+    return digests
+
+
+def test_digests_that_nobody_acknowledges_are_bounded() -> None:
+    digests = learning(p4r.DigestEntry.Config(ack_timeout_ns=10**18, max_list_size=1))
     for number in range(budgets.DIGESTS_UNACKNOWLEDGED + 10):
         digests.handle_digest("notice", (hex(number),), 0)
     assert digests.lost == 10
+
+
+def test_digests_in_lists_of_one_are_sent_in_turns() -> None:
+    """65,536 lists of one value, none of them acknowledged: a poll makes a part of them only."""
+    digests = learning(p4r.DigestEntry.Config(ack_timeout_ns=10**18, max_list_size=1))
+    count = budgets.DIGESTS_UNACKNOWLEDGED
+    for number in range(count):
+        digests.handle_digest("notice", (hex(number),), 0)
+    polls = [len(list(digests.poll_lists(0))) for _ in range(count // 4096 + 2)]
+    assert polls == [budgets.DIGEST_VALUES_AT_ONCE] * 16 + [0, 0]
+
+
+def test_a_poll_costs_no_more_with_lists_that_wait() -> None:
+    """A poll looks at the oldest list only, of 65,536 that nobody acknowledges."""
+    digests = learning(p4r.DigestEntry.Config(ack_timeout_ns=10**18, max_list_size=1))
+    for number in range(budgets.DIGESTS_UNACKNOWLEDGED):
+        digests.handle_digest("notice", (hex(number),), 0)
+        if number % 4096 == 0:
+            list(digests.poll_lists(0))
+    [collection] = digests._asked.values()
+    collection.sent = Counting(collection.sent)
+    list(digests.poll_lists(0))
+    assert collection.sent.seen <= 1
+
+
+class Counting(OrderedDict[int, Any]):
+    """Lists that count how many of them a loop sees."""
+
+    seen = 0
+
+    def values(self) -> Any:
+        return map(self._count, super().values())
+
+    def items(self) -> Any:
+        return map(self._count, super().items())
+
+    def _count(self, one: Any) -> Any:
+        self.seen += 1
+        return one
+
+
+class Waiting:
+    """A switch with an update that lasts until `go_on`."""
+
+    def __init__(self, switch: Any) -> None:
+        self._switch = switch
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.is_over = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._switch, name)
+
+    def set_multicast_group(self, group: int, replicas: Any) -> None:
+        self.begun.set()
+        self.go_on.wait(10)
+        self.is_over = True
+
+
+def test_a_new_controller_waits_for_no_update(served: Served, primary: Client) -> None:
+    pipeline = served.service._pipeline
+    assert pipeline is not None
+    slow = Waiting(served.switch)
+    pipeline.replication.target = slow
+    writing = threading.Thread(target=primary.write, args=([group([replica(1)])],))
+    writing.start()
+    try:
+        assert slow.begun.wait(20)
+        with client(served.address, election_id=7) as new:
+            assert new.arbitrate().election_id.low == 7
+        # The switch's driver goes on, too.
+        served.service.poll(0)
+        assert not slow.is_over
+    finally:
+        slow.go_on.set()
+        writing.join()
+
+
+@pytest.mark.usefixtures("primary")
+def test_a_batch_holds_the_streams_for_an_update_at_a_time(served: Served) -> None:
+    held = list[str]()
+
+    class Each:
+        def __enter__(self) -> None:
+            held.append("taken")
+
+        def __exit__(self, *_: object) -> None:
+            held.append("free")
+
+    pipeline = served.service._pipeline
+    assert pipeline is not None
+    pipeline.apply_all([group([replica(1)]), p4r.Update()], False, lock=Each())
+    assert held == ["taken", "free"] * 2
 
 
 def test_a_numeral_of_5000_digits_is_a_name() -> None:

@@ -51,6 +51,10 @@ DIGESTS_UNACKNOWLEDGED = 1 << 16
 """Values of one digest that wait to be sent or acknowledged. Beyond it: later values are dropped
 until a list is acknowledged.
 """
+DIGEST_VALUES_AT_ONCE = 4096
+"""Values of one digest that are sent to controllers before others have their turn. Beyond it: they
+are sent with the next poll, 20 ms later.
+"""
 ROLES = 1024
 """Roles with a remembered highest election id. Beyond it: the role that has had no controller for
 longest is forgotten.

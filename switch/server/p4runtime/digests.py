@@ -7,6 +7,7 @@ are from the caller's clock.
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -27,9 +28,10 @@ class Collection:
 
     digest: Named
     config: p4r.DigestEntry.Config
-    waiting: list[Values] = field(default_factory=list)
+    waiting: deque[Values] = field(default_factory=deque)
     since_ns: int = 0
-    sent: dict[int, tuple[list[Values], int]] = field(default_factory=dict)
+    sent: OrderedDict[int, tuple[list[Values], int]] = field(default_factory=OrderedDict)
+    """Lists that wait to be acknowledged, by number, with their times; the oldest is the first."""
     unacknowledged: set[Values] = field(default_factory=set)
 
 
@@ -97,19 +99,20 @@ class Digests:
         if one is None:
             raise TargetError("not-found", f"digest {ack.digest_id:#x} is not enabled")
         if ack.list_id in one.sent:
-            one.unacknowledged -= set(one.sent.pop(ack.list_id)[0])
+            one.unacknowledged.difference_update(one.sent.pop(ack.list_id)[0])
 
     def poll_lists(self, now_ns: int) -> Iterator[p4r.DigestList]:
-        """The lists that are due: full, or past their time-out."""
+        """Some of the lists that are due: full, or past their time-out. The next call goes on."""
         for one in self._asked.values():
-            for number_, (values, sent_ns) in list(one.sent.items()):
-                if now_ns - sent_ns >= one.config.ack_timeout_ns:
-                    del one.sent[number_]
-                    one.unacknowledged -= set(values)
-            most = one.config.max_list_size or len(one.waiting) or 1
+            forget_old(one, now_ns)
+            # Without a size, what waits is a list.
+            least = one.config.max_list_size or 1
+            most = one.config.max_list_size or budgets.DIGEST_VALUES_AT_ONCE
             old = now_ns - one.since_ns >= one.config.max_timeout_ns
-            while len(one.waiting) >= most or (one.waiting and old):
-                part, one.waiting = one.waiting[:most], one.waiting[most:]
+            left = budgets.DIGEST_VALUES_AT_ONCE
+            while left > 0 and (len(one.waiting) >= least or (one.waiting and old)):
+                part = [one.waiting.popleft() for _ in range(min(most, len(one.waiting)))]
+                left -= len(part)
                 self._lists += 1
                 one.sent[self._lists] = (part, now_ns)
                 shown = p4r.DigestList(
@@ -118,6 +121,16 @@ class Digests:
                 for each in part:
                     show(shown.data.add(), one.digest, each)
                 yield shown
+
+
+def forget_old(one: Collection, now_ns: int) -> None:
+    """Forgets lists that were not acknowledged in time: their values may be sent again."""
+    while one.sent:
+        values, sent_ns = next(iter(one.sent.values()))
+        if now_ns - sent_ns < one.config.ack_timeout_ns:
+            return
+        one.sent.popitem(last=False)
+        one.unacknowledged.difference_update(values)
 
 
 def show(data: p4d.P4Data, digest: Named, values: Values) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, islice
 from typing import Any
 
@@ -23,6 +24,7 @@ from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
 
 ENTITIES_A_PART = 1000
+NO_LOCK: AbstractContextManager[object] = nullcontext()
 LOG = logging.getLogger("narrows.switch")
 
 
@@ -155,24 +157,27 @@ class Pipeline:
         updates: Iterable[p4r.Update],
         all_or_none: bool,
         permit: Callable[[p4r.Update], None] = lambda _: None,
+        lock: AbstractContextManager[object] = NO_LOCK,
     ) -> list[TargetError | None]:
-        """Applies in order the updates that `permit` allows. Returns an error, or None, for each
-        update. With `all_or_none` the first failure undoes the updates before it and ends the
-        batch.
+        """Applies in order the updates that `permit` allows, each under the lock. Returns an error,
+        or None, for each update. With `all_or_none` the first failure undoes the updates before it
+        and ends the batch.
         """
         errors: list[TargetError | None] = []
         undos: list[Undo] = []
         for update in updates:
             try:
                 permit(update)
-                undo = self.apply(update)
+                with lock:
+                    undo = self.apply(update)
                 errors.append(None)
                 if all_or_none:
                     undos.append(undo)
             except Exception as error:
                 errors.append(refusal(error))
                 if all_or_none:
-                    undo_all(undos)
+                    with lock:
+                        undo_all(undos)
                     break
         return errors
 

@@ -1,14 +1,15 @@
 """The P4Runtime server (P4Runtime specification 1.4) of one switch.
 
 Calls run on gRPC's threads. One lock serializes writes, reads and pipeline changes. Another one
-protects what goes to controllers' streams, so that a long read does not delay it. The switch is
-held for one operation at a time, so packets continue to flow.
+protects what goes to controllers' streams. It is held for one update at a time, so a long read or
+batch delays no stream. The switch is held for one operation at a time, so packets continue to flow.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 
 import grpc
@@ -32,6 +33,11 @@ API_VERSION = "1.4.1"
 STREAMS_MAX = 64
 """Half of the server's threads; the others serve calls."""
 PARTS_OF_A_POLL = 8
+TURN_S = 0.001
+"""Between two parts. Python's locks know no order: a thread that takes one again at once leaves the
+threads that wait for it without a turn."""
+LOCK_PATIENCE_S = 0.1
+"""How long a poll waits for an update; the caller has other work."""
 LOG = logging.getLogger("narrows.switch")
 # finsy recognizes this text.
 NO_CONFIG = "no forwarding pipeline config is set for this device"
@@ -54,6 +60,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         self._requests = threading.RLock()
         # Taken after the other one.
         self._lock = threading.RLock()
+        self._counting = threading.Lock()
         self._pipeline: Pipeline | None = None
         self._saved: p4r.ForwardingPipelineConfig | None = None
         self._streams = 0
@@ -176,7 +183,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             check_batch(request)
             rights = self.access.of(context)
             rights.check_role(requested_role(request))
-            with self._requests, self._lock:
+            with self._requests:
                 scope = self.arbitration.check_primary(request)
                 pipeline = self._in_force()
                 errors = self._write(pipeline, request, scope, rights)
@@ -199,13 +206,13 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
 
         match request.atomicity:
             case p4r.WriteRequest.CONTINUE_ON_ERROR:
-                return pipeline.apply_all(request.updates, False, permit)
+                return pipeline.apply_all(request.updates, False, permit, self._lock)
             case p4r.WriteRequest.ROLLBACK_ON_ERROR:
-                return pipeline.apply_all(request.updates, True, permit)
+                return pipeline.apply_all(request.updates, True, permit, self._lock)
             case p4r.WriteRequest.DATAPLANE_ATOMIC:
                 self.target.pause()
                 try:
-                    return pipeline.apply_all(request.updates, True, permit)
+                    return pipeline.apply_all(request.updates, True, permit, self._lock)
                 finally:
                     self.target.resume()
             case other:
@@ -240,7 +247,8 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             rights.check_stream()
         except TargetError as error:
             status.abort(context, error)
-        with self._lock:
+        # A new controller waits for no update.
+        with self._counting:
             self._streams += 1
             too_many = self._streams > STREAMS_MAX
         controller = Controller(rights)
@@ -260,7 +268,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             self.arbitration.handle_end(controller)
             if controller.lost:
                 LOG.warning("a controller did not read; it lost %d messages", controller.lost)
-            with self._lock:
+            with self._counting:
                 self._streams -= 1
 
     def _read_stream(
@@ -318,37 +326,42 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         """Sends the switch's packets and digests to its controllers. The driver of the switch calls
         it regularly; spurious calls are no-ops.
         """
-        # Others get the lock between two parts, and the caller its turn.
-        for _ in range(PARTS_OF_A_POLL):
+        for part in range(PARTS_OF_A_POLL):
+            if part > 0:
+                time.sleep(TURN_S)
             if not self._poll_part(now_ns):
                 return
 
     def _poll_part(self, now_ns: int) -> int:
         """How many packets it sent."""
-        with self._lock:
+        if not self._lock.acquire(timeout=LOCK_PATIENCE_S):
+            return 0
+        try:
             pipeline = self._pipeline
             packets, digests = self.target.take_packet_ins(), self.target.take_digests()
             if pipeline is None:
                 return len(packets)
-            ins = [packet_in(pipeline.schema.packet_in, packet) for packet in packets]
             for name, values in digests:
                 pipeline.digests.handle_digest(name, tuple(values), now_ns)
             lists = list(pipeline.digests.poll_lists(now_ns))
             expired = pipeline.tables.expired()
-            if not (ins or lists or expired):
-                return 0
-            for controller, scope in self.arbitration.primaries():
-                for packet in ins:
-                    if scope.wants(packet):
-                        controller.send(p4r.StreamMessageResponse(packet=packet))
-                for digest in lists:
-                    if scope.holds(digest.digest_id):
-                        controller.send(p4r.StreamMessageResponse(digest=digest))
-                idle = [entry for entry in expired if scope.holds(entry.table_id)]
-                if idle:
-                    told = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=idle)
-                    controller.send(p4r.StreamMessageResponse(idle_timeout_notification=told))
-            return len(packets)
+        finally:
+            self._lock.release()
+        if not (packets or lists or expired):
+            return 0
+        ins = [packet_in(pipeline.schema.packet_in, packet) for packet in packets]
+        for controller, scope in self.arbitration.primaries():
+            for packet in ins:
+                if scope.wants(packet):
+                    controller.send(p4r.StreamMessageResponse(packet=packet))
+            for digest in lists:
+                if scope.holds(digest.digest_id):
+                    controller.send(p4r.StreamMessageResponse(digest=digest))
+            idle = [entry for entry in expired if scope.holds(entry.table_id)]
+            if idle:
+                told = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=idle)
+                controller.send(p4r.StreamMessageResponse(idle_timeout_notification=told))
+        return len(packets)
 
 
 def check_batch(request: p4r.WriteRequest) -> None:

@@ -5,8 +5,9 @@
 //! update.
 
 use std::collections::VecDeque;
+use std::iter;
 
-use narrows_common::{Packet, Time};
+use narrows_common::{Packet, Time, budgets};
 use narrows_queueing::QueueRecord;
 use narrows_switch::{
     ControlError, Count, CountedEntry, Digest, Statistics, Switch, SwitchConfig, TableEntry,
@@ -245,9 +246,11 @@ impl<'a> Pipelines<'a> {
         self.switch_with_hits().map(|switch| switch.take_expired(now)).unwrap_or_default()
     }
 
-    /// The digests of every pipeline, in pipeline order.
+    /// The oldest digests of every pipeline, [`budgets::DIGESTS_AT_ONCE`] of each at most, in
+    /// pipeline order.
     pub fn take_digests(&mut self) -> Vec<Digest> {
-        self.switches().flat_map(|switch| std::iter::from_fn(|| switch.poll_digest())).collect()
+        let most = budgets::DIGESTS_AT_ONCE;
+        self.switches().flat_map(|one| iter::from_fn(|| one.poll_digest()).take(most)).collect()
     }
 
     /// The ledger's rows of every pipeline since the last call, in pipeline order.
