@@ -50,6 +50,8 @@ def add_command(commands: Any) -> None:
         help="the far side is this interface's network; with --address")  # fmt: skip
     add("--address", metavar="IP/BITS", help="the program's address on that network")
     add("--gateway", metavar="IP", help="that network's router, for other networks (none)")
+    add("--user", metavar="NAME",
+        help="whom the program and then the shell itself run as (who called sudo)")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides",
         help="sets a key of the scenario, e.g. instrument.poll_gap=20ms")  # fmt: skip
     add("--seed", type=int, default=1, help="of random losses and drops (1)")

@@ -327,7 +327,7 @@ def guard(owner: int, directory: Path) -> list[str]:
 def test_the_guard_does_nothing_after_a_good_end(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     done = subprocess.run(
-        guard(999, tmp_path / "run"), input=b"done", check=False, env=environment()
+        guard(999, tmp_path / "run"), input=b'["done"]\n', check=False, env=environment()
     )
     assert done.returncode == 0 and (tmp_path / "run").exists()
     shutil.rmtree(tmp_path / "run")

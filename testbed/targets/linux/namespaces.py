@@ -102,6 +102,11 @@ class SwitchNamespace(Inside):
     """The outer ends of the veths, by port."""
 
 
+def host_namespace(owner: int, host: str) -> Namespace:
+    """The namespace of an owner's host."""
+    return Namespace(f"narrows-{owner}-{host}", outside=f"nw{owner}-{host}")
+
+
 def enter(path: Path) -> None:
     """Moves this thread into a network namespace. Raises `PlumbingError`."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -111,11 +116,14 @@ def enter(path: Path) -> None:
 
 
 class Plumbing:
-    """The namespaces of one owner; a context manager that removes them."""
+    """The namespaces of one owner; a context manager that removes them, unless another process
+    does.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, removes: bool = True) -> None:
         self._stack = ExitStack()
         self._number = -1
+        self._removes = removes
 
     @property
     def number(self) -> int:
@@ -128,7 +136,8 @@ class Plumbing:
             if lock := try_lock(number):
                 self._number = number
                 self._stack.callback(os.close, lock)
-                self._stack.callback(remove_all_of, number)
+                if self._removes:
+                    self._stack.callback(remove_all_of, number)
                 return self
         raise PlumbingError(f"{LOCKS}: all {OWNERS} numbers are in use by current runs")
 
@@ -145,7 +154,7 @@ class Plumbing:
             raise PlumbingError(
                 f'host name "{host}"; expected 1 to {MAX_HOST_NAME} lower-case letters and digits'
             )
-        namespace = Namespace(f"narrows-{self._number}-{host}", outside=f"nw{self._number}-{host}")
+        namespace = host_namespace(self._number, host)
         add_namespace(namespace)
         add_veth(namespace, namespace.outside, "eth0", mac)
         inside = ["ip", "-n", namespace.name]

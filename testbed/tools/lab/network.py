@@ -25,7 +25,8 @@ from narrows.testbed.targets.linux.namespaces import (
     run,
 )
 from narrows.testbed.tools.lab.topology import End, Host, Topology
-from narrows.testbed.tools.shell.network import BIND_HOSTS, HOSTS_FILE, guarded
+from narrows.testbed.tools.shell.guard import Guard
+from narrows.testbed.tools.shell.network import BIND_HOSTS, HOSTS_FILE
 
 COMMAND_PATIENCE_S: Final = 30
 
@@ -79,7 +80,7 @@ def made(topology: Topology) -> Iterator[Hosts]:
         plumbing = stack.enter_context(Plumbing())
         hosts = Hosts(plumbing.number, LOCKS / f"{plumbing.number}.lab")
         stack.callback(remove, hosts.directory)
-        stack.enter_context(guarded(plumbing.number, hosts.directory))
+        stack.callback(Guard(plumbing.number, hosts.directory).end)
         remove(hosts.directory)
         hosts.directory.mkdir(parents=True)
         for host in topology.hosts:

@@ -1,21 +1,18 @@
 """The two ends of a shell: the program's namespace, and the far side.
 
 Both sides' interfaces lead to the ports of the engine. Namespaces, veths, addresses, neighbours and
-routes belong to one owner (`Plumbing`); the guard removes them where this process cannot.
+routes belong to one owner (`Plumbing`); the guard removes them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from narrows.testbed.child_process import environment
 from narrows.testbed.targets.dpdk.setup import af_packet
 from narrows.testbed.targets.linux.namespaces import (
     ROUTER,
@@ -26,7 +23,8 @@ from narrows.testbed.targets.linux.namespaces import (
     run,
 )
 from narrows.testbed.tools.shell import addresses
-from narrows.testbed.tools.shell.guard import DONE, terminate_all_of
+from narrows.testbed.tools.shell.asker import Asker
+from narrows.testbed.tools.shell.guard import Guard
 from narrows.testbed.tools.shell.options import FAR, PROGRAM, ShellOptions
 
 if TYPE_CHECKING:
@@ -34,13 +32,14 @@ if TYPE_CHECKING:
     from narrows.schema.plan import Plan
 
 HOSTS_FILE: Final = Path("/etc/hosts")
-GUARD: Final = "narrows.testbed.tools.shell.guard"
 SERVER: Final = "server"
 """The name of the far side inside the program's namespace."""
 LAN: Final = "lan"
 """The far side's interface on another network."""
 BIND_HOSTS: Final = 'mount --bind "$0" /etc/hosts && exec "$@"'
 """`ip netns exec` has made a mount namespace of its own."""
+BEGIN_LATER: Final = 'mount --bind "$0" /etc/hosts && kill -STOP $$ && exec "$@"'
+"""The program begins at SIGCONT, once the shell has given up the privileges that this needs."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,16 @@ class Ends:
     devices: Mapping[str, str]
     """The device string of each host's port."""
     hosts_file: Path
+    guard: Guard
 
-    def command(self, words: Sequence[str]) -> list[str]:
-        """The command line that runs a command as the program."""
-        return self.program.command("sh", "-c", BIND_HOSTS, str(self.hosts_file), *words)
+    def command(self, words: Sequence[str], asker: Asker) -> list[str]:
+        """The command line that runs a command as the program, and as the user who asked."""
+        as_user = asker.command(words)
+        return self.program.command("sh", "-c", BEGIN_LATER, str(self.hosts_file), *as_user)
 
-    def inside(self, environment: Mapping[str, str]) -> dict[str, str]:
+    def inside(self, environment: Mapping[str, str], asker: Asker) -> dict[str, str]:
         """The program's environment."""
-        return {**environment, addresses.INSIDE: str(self.block)}
+        return {**environment, **asker.environment(), addresses.INSIDE: str(self.block)}
 
     @property
     def sides(self) -> dict[str, tuple[Namespace | None, IPv4Address]]:
@@ -86,8 +87,9 @@ def made(plan: Plan, options: ShellOptions, directory: Path) -> Iterator[Ends]:
     """
     hosts = {host["config"]["name"]: host["config"] for host in plan["hosts"]}
     with contextlib.ExitStack() as stack:
-        plumbing = stack.enter_context(Plumbing())
-        stack.enter_context(guarded(plumbing.number, directory))
+        plumbing = stack.enter_context(Plumbing(removes=False))
+        guard = Guard(plumbing.number, directory)
+        stack.callback(guard.end)
         far = None
         if options.is_machine:
             block, outside = add_machine_end(plumbing, hosts[FAR])
@@ -110,6 +112,7 @@ def made(plan: Plan, options: ShellOptions, directory: Path) -> Iterator[Ends]:
             far,
             {name: af_packet(number, port) for number, (name, port) in enumerate(ports.items())},
             stack.enter_context(hosts_file(options, here[FAR], directory)),
+            guard,
         )
 
 
@@ -179,22 +182,3 @@ def hosts_file(options: ShellOptions, far: IPv4Address, directory: Path) -> Iter
         yield path.resolve()
     finally:
         path.unlink()
-
-
-@contextlib.contextmanager
-def guarded(owner: int, directory: Path) -> Iterator[None]:
-    """A process that removes the owner's namespaces if this one is killed, and ends what still runs
-    in them.
-    """
-    command = [sys.executable, "-m", GUARD, str(owner), str(directory)]
-    guard = subprocess.Popen(
-        command, stdin=subprocess.PIPE, env=environment(), start_new_session=True
-    )
-    assert guard.stdin
-    try:
-        yield
-    finally:
-        terminate_all_of(owner)
-        guard.stdin.write(DONE)
-        guard.stdin.close()
-        guard.wait()

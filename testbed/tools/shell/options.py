@@ -79,6 +79,8 @@ class ShellOptions:
     quiet: bool
     live: int | None = None
     """The TCP port of the live view; 0 for any that is free, None for no view."""
+    user: str | None = None
+    """Whom the program runs as; None for whoever asked."""
 
     @property
     def title(self) -> str:

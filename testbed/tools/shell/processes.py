@@ -49,14 +49,20 @@ def interrupted() -> None:
 
 
 def start(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Starts the program with this process's terminal, and no signal held. Returns its id."""
-    return os.posix_spawnp(command[0], list(command), environment, setsigmask=())
-
-
-def wait(pid: int, check: Callable[[], None]) -> int:
-    """Forwards signals to the program until it ends; returns its exit code, or 128 and the number
-    of the signal that ended it. `check` is called from time to time.
+    """Starts the program with this process's terminal, and no signal held. Returns its id, once it
+    has stopped itself, or ended.
     """
+    pid = os.posix_spawnp(command[0], list(command), environment, setsigmask=())
+    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    return pid
+
+
+def wait(pid: int, check: Callable[[], None], tell: Callable[[int, int], None]) -> int:
+    """Has the program go on, and forwards signals to it until it ends; returns its exit code, or
+    128 and the number of the signal that ended it. `check` is called from time to time; `tell`
+    sends a process a signal.
+    """
+    tell(pid, signal.SIGCONT)
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
@@ -65,14 +71,21 @@ def wait(pid: int, check: Callable[[], None]) -> int:
         check()
         told = signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, POLL_S)
         if told is not None and told.si_signo != signal.SIGCHLD and told.si_code != BY_KERNEL:
-            os.kill(pid, told.si_signo)
+            tell(pid, told.si_signo)
 
 
 class Server:
     """The command at the far side, in a session of its own."""
 
-    def __init__(self, command: Sequence[str], inside: Namespace, log: IO[bytes]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        inside: Namespace,
+        log: IO[bytes],
+        tell: Callable[[int, int], None],
+    ) -> None:
         self.inside = inside
+        self._tell = tell
         self.process = subprocess.Popen(
             inside.command(*command),
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
@@ -94,11 +107,11 @@ class Server:
 
     def stop(self) -> None:
         """Ends it."""
-        self.process.terminate()
+        self._tell(self.process.pid, signal.SIGTERM)
         try:
             self.process.wait(END_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            self._tell(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
 

@@ -21,15 +21,17 @@ from narrows.testbed.runs.scenario import Results, write_host, write_points
 from narrows.testbed.runs.worker import store
 from narrows.testbed.scenario.sweep import Point
 from narrows.testbed.targets.dpdk import DPDK
-from narrows.testbed.targets.linux import LINUX, checks
+from narrows.testbed.targets.linux import LINUX
 from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.run import voided
 from narrows.testbed.tools.live.page import served
 from narrows.testbed.tools.live.run import CHANGED, RunView
-from narrows.testbed.tools.shell import flows, network, processes, rootless
+from narrows.testbed.tools.shell import network, processes, rootless
+from narrows.testbed.tools.shell.asker import Asker
 from narrows.testbed.tools.shell.connections import Connections
 from narrows.testbed.tools.shell.engine import Engine
 from narrows.testbed.tools.shell.options import FIGURES, LINK, Direction, ShellOptions
+from narrows.testbed.tools.switch import privileges
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan
@@ -68,15 +70,22 @@ def run(options: ShellOptions, environment: Mapping[str, str]) -> Ended:
         raise InputError("narrows shell", [Problem("", what) for what in lacking])
     jobs: dict[Direction, Job] = {"down": job_of(options, "down"), "up": job_of(options, "up")}
     partial, final = jobs["down"].partial, jobs["down"].final
+    asker = Asker.find(options.user)
+    new = [path for path in (final.parent, *final.parent.parents) if not path.exists()]
     make_directory(final.parent)
+    asker.own(*new)
     sweep_leftovers(final.parent)
+    asker.check(final.parent)
     processes.hold_signals()
     began = time.monotonic()
     try:
         partial.mkdir()
         code, summary, connections = behind_the_bottleneck(
-            options, jobs["down"], partial, environment
+            options, jobs["down"], partial, environment, asker
         )
+        # Its threads take no signal, so they would keep privileges if they began earlier.
+        from narrows.testbed.tools.shell import flows
+
         direction, summary = busier(summary)
         senders = connections.of_side(LINK[direction][0])
         flows.write(senders, partial)
@@ -112,33 +121,39 @@ def job_of(options: ShellOptions, direction: Direction) -> Job:
 
 
 def behind_the_bottleneck(
-    options: ShellOptions, job: Job, out: Path, environment: Mapping[str, str]
+    options: ShellOptions, job: Job, out: Path, environment: Mapping[str, str], asker: Asker
 ) -> tuple[int, Summary, Connections]:
-    """Makes the path, runs the program, and removes the path. Returns the program's exit code, the
-    run's summary, and its connections; the tables are in `out`.
+    """Makes the path, gives up what this took, runs the program, and removes the path. Returns the
+    program's exit code, the run's summary, and its connections; the tables are in `out`.
     """
     plan: Plan = json.loads(job.plan)
     with ExitStack() as stack:
         ends = stack.enter_context(network.made(plan, options, out))
+        tell = ends.guard.signal
         if options.server is not None:
             assert ends.far is not None
             log = stack.enter_context((out / SERVER_LOG).open("wb"))
-            server = processes.Server(options.server_command, ends.far, log)
+            command = asker.command(options.server_command)
+            server = processes.Server(command, ends.far, log, tell)
             stack.callback(server.stop)
             server.wait_until_ready()
         connections = stack.enter_context(Connections(ends.sides))
         view = None if options.live is None else RunView(engine.Watch(), ends.plan)
+        inside = ends.inside(environment, asker)
+        pid = processes.start(ends.command(options.program, asker), inside)
+        privileges.gain_no_more()
         path = stack.enter_context(Engine(ends, out, job, view.watch if view else None))
         connections.begin(path.wait_until_ready())
         if view is not None:
             page = served(view.snapshot, view.control, options.live or 0, say_address)
             stack.enter_context(page)
-        pid = processes.start(ends.command(options.program), ends.inside(environment))
-        code = processes.wait(pid, path.check)
+        asker.own(out, *out.iterdir())
+        asker.become()
+        code = processes.wait(pid, path.check, tell)
         time.sleep(SETTLE_S)
         connections.end()
         summary = path.end()
-        excesses = checks.excesses(ends.namespaces)
+        excesses = ends.guard.excesses(ends.namespaces)
         if view is not None and view.is_changed:
             excesses.append(CHANGED)
         return code, voided(summary, excesses), connections
