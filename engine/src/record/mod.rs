@@ -2,6 +2,7 @@
 //!
 //! This module does not depend on the network: callers pass figures as plain data.
 
+mod checked_pages;
 pub(crate) mod flow_summary;
 pub(crate) mod instrument;
 #[cfg(feature = "python")]

@@ -12,14 +12,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
+use parquet::column::writer::{ColumnWriter, get_column_writer, get_typed_column_writer_mut};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::checked_pages::CheckedPages;
 use super::table_schema::TableSchema;
 use crate::mailbox::{MailboxReceiver, mailbox};
 
@@ -129,6 +132,7 @@ impl<R: Row + Send + 'static> Table<R> {
 /// The file behind a table.
 struct GroupWriter {
     writer: SerializedFileWriter<BufWriter<File>>,
+    properties: WriterPropertiesPtr,
 }
 
 impl GroupWriter {
@@ -152,33 +156,43 @@ impl GroupWriter {
             };
         }
         let file = BufWriter::new(File::create(path)?);
-        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-        Ok(GroupWriter { writer })
+        let properties = Arc::new(properties.build());
+        let writer = SerializedFileWriter::new(file, schema, properties.clone())?;
+        Ok(GroupWriter { writer, properties })
     }
 
     fn write(&mut self, columns: &[Column]) -> Result<(), ParquetError> {
+        let described = self.writer.schema_descr().columns().to_vec();
         let mut group = self.writer.next_row_group()?;
-        for column in columns {
-            let mut writer = group.next_column()?.expect("columns() gives as many as TABLE has");
-            match column {
-                Column::I32(values) => {
-                    writer.typed::<Int32Type>().write_batch(values, None, None)?;
-                }
-                Column::I64(values) => {
-                    writer.typed::<Int64Type>().write_batch(values, None, None)?;
-                }
-                Column::OptionalI64(values) => {
-                    let levels: Vec<i16> =
-                        values.iter().map(|value| value.is_some().into()).collect();
-                    let present: Vec<i64> = values.iter().copied().flatten().collect();
-                    writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
-                }
-                Column::Text(values) | Column::Binary(values) => {
-                    writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
-                }
-            }
-            writer.close()?;
+        for (column, described) in columns.iter().zip(described) {
+            let mut chunk = vec![];
+            let pages = Box::new(CheckedPages(&mut chunk));
+            let mut writer = get_column_writer(described, self.properties.clone(), pages);
+            write_values(&mut writer, column)?;
+            let closed = writer.close()?;
+            group.append_column(&Bytes::from(chunk), closed)?;
         }
         group.close().map(drop)
     }
+}
+
+fn write_values(writer: &mut ColumnWriter<'_>, column: &Column) -> Result<(), ParquetError> {
+    match column {
+        Column::I32(values) => {
+            get_typed_column_writer_mut::<Int32Type>(writer).write_batch(values, None, None)
+        }
+        Column::I64(values) => {
+            get_typed_column_writer_mut::<Int64Type>(writer).write_batch(values, None, None)
+        }
+        Column::OptionalI64(values) => {
+            let levels: Vec<i16> = values.iter().map(|value| value.is_some().into()).collect();
+            let present: Vec<i64> = values.iter().copied().flatten().collect();
+            let writer = get_typed_column_writer_mut::<Int64Type>(writer);
+            writer.write_batch(&present, Some(&levels), None)
+        }
+        Column::Text(values) | Column::Binary(values) => {
+            get_typed_column_writer_mut::<ByteArrayType>(writer).write_batch(values, None, None)
+        }
+    }
+    .map(drop)
 }
