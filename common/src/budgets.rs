@@ -35,8 +35,8 @@ pub const PACKET_IN_OVERHEAD: usize = 64;
 /// Packets that the control plane takes in one call. Beyond it: the next call takes the rest.
 pub const PACKET_INS_AT_ONCE: usize = 4096;
 
-/// Digests that the control plane takes in one call, of each pipeline. Beyond it: the next call takes
-/// the rest.
+/// Digests that the control plane takes in one call, of each pipeline. Beyond it: the next call
+/// takes the rest.
 pub const DIGESTS_AT_ONCE: usize = 4096;
 
 // Programs

@@ -71,7 +71,7 @@ def test_the_program_keeps_what_the_shell_gives_up(tmp_path: Path) -> None:
 @needs_namespaces
 @programs("setpriv")
 @pytest.mark.usefixtures("nothing_left")
-def test_whoever_called_sudo_runs_the_program_and_owns_the_results() -> None:
+def test_whoever_called_sudo_runs_the_program() -> None:
     if not readable_by_all(Path(sys.executable), Path(os.__file__), ROOT / "pyproject.toml"):
         pytest.skip("another user cannot read this checkout")
     with tempfile.TemporaryDirectory() as name:

@@ -1,8 +1,8 @@
 //! The end of a daemon in time, whatever Python does.
 //!
 //! Python's handler of signals runs between two of its instructions, so not while one of them takes
-//! long, or waits while it holds Python's lock. But its part in C writes a byte to a file at once. A
-//! thread that never takes that lock reads it, and ends the process at the deadline.
+//! long, or waits while it holds Python's lock. But its part in C writes a byte to a file at once.
+//! A thread that never takes that lock reads it, and ends the process at the deadline.
 
 use std::io::{Read, Write};
 use std::os::fd::IntoRawFd;
@@ -33,9 +33,9 @@ pub(super) fn close_at_end(files: &Arc<impl Closing + 'static>) {
     open.push(Arc::downgrade(&files));
 }
 
-/// Waits for a byte, passes it on, and ends the process `end_s` later with status 0. `close_s` after
-/// the byte it begins to close the tables that are open. Returns the file descriptors that are the
-/// caller's: the one to write the byte to, and the one to read it from.
+/// Waits for a byte, passes it on, and ends the process `end_s` later with status 0. `close_s`
+/// after the byte it begins to close the tables that are open. Returns the file descriptors that
+/// are the caller's: the one to write the byte to, and the one to read it from.
 ///
 /// Raises OSError.
 #[pyfunction]

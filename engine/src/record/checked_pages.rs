@@ -43,8 +43,8 @@ impl PageWriter for CheckedPages<'_> {
     }
 }
 
-/// The header with `crc` as its fourth field, in Thrift's compact protocol; `None` if it has one, or
-/// another form.
+/// The header with `crc` as its fourth field, in Thrift's compact protocol; `None` if it has one,
+/// or another form.
 fn checked_header(header: &[u8], crc: u32) -> Option<Vec<u8>> {
     let mut at = 0;
     for _ in 0..FIELDS_BEFORE {
