@@ -43,5 +43,7 @@ def report_errors() -> Iterator[None]:
         say({"failed": str(error)})
     except TimeoutError as error:
         say({"failed": str(error)})
+    except MemoryError:
+        say({"failed": "not enough memory for this run"})
     except OSError as error:
         say({"failed": f"cannot write the results: {error}"})

@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 
 from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
 from narrows.testbed.needs import EngineMissingError
-from narrows.testbed.problems import InputError
+from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.terminal import plain
 
 VERBS = (
@@ -23,6 +24,10 @@ VERBS = (
     "generate", "link-trace", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
+LEAST_ADDRESS_SPACE_BYTES = 2 * 10**9
+"""With less the libraries' threads may not start; then they abort, panic or wait forever. Tried on
+two cores: 1.0 GB is too little, 1.3 GB is enough.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,9 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What follows is a command with options of its own.
         given = [*given[:2], "--", *given[2:]]
     verbs = given[:1] if given[:1] and given[0] in VERBS else VERBS
-    options = parser(verbs).parse_args(given)
-    command: Callable[[argparse.Namespace], int] = options.command
     try:
+        check_address_space()
+        options = parser(verbs).parse_args(given)
+        command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
     except InputError as error:
         for line in str(error).split("\n"):
@@ -62,6 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         file = f"{error.filename}: " if error.filename else ""
         print(f"narrows: {file}{error.strerror or error}", file=sys.stderr)
         return FAILED
+
+
+def check_address_space() -> None:
+    """Raises `InputError` where `ulimit -v` leaves too little for the libraries."""
+    limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= limit_bytes < LEAST_ADDRESS_SPACE_BYTES:
+        least = f"{LEAST_ADDRESS_SPACE_BYTES / 10**9:.0f} GB"
+        what = f"allows {limit_bytes / 10**9:.1f} GB of addresses; expected {least} or unlimited"
+        raise InputError("ulimit -v", [Problem("", what)])
 
 
 class Version(argparse.Action):

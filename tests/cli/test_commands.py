@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from narrows.testbed import catalogue, engine
 from narrows.testbed.cli import completion, man
 from narrows.testbed.cli.main import VERBS, parser
-from tests.support.world import ROOT, TWO_FLOWS, narrows, write
+from tests.support.world import ROOT, TWO_FLOWS, command, environment, narrows, write
 
 SWEEP = '[sweep]\nflow.variant = ["reno", "cubic"]\nrepeat = 2\n'
 
@@ -130,3 +131,15 @@ def test_without_the_engine_the_command_says_how_to_build_it() -> None:
     listed = ran("list", "variants")
     assert listed.returncode == 1
     assert "`make setup` builds it" in listed.stderr
+
+
+@pytest.mark.parametrize("kib", [200_000, 500_000, 1_000_000])
+def test_too_small_an_address_space_is_refused_by_name(kib: int, tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    limited = f'ulimit -v {kib} && exec "$@"'
+    ran = subprocess.run(
+        ["bash", "-c", limited, "bash", *command("run", source, "--out", tmp_path / "out")],
+        env=environment(), capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ran.returncode == 2 and not (tmp_path / "out").exists()
+    assert re.fullmatch(r"narrows: ulimit -v: allows \d\.\d GB .*; expected 2 GB.*\n", ran.stderr)
