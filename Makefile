@@ -37,12 +37,12 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 
 test: setup ## every test and lint: cargo, pytest; builds and lints run beside the tests that mostly wait
 	@rm -f $(SKIPPED)
-	@nice -n 10 $(MAKE) --no-print-directory beside >target/beside.txt 2>&1 & beside=$$!; \
+	@said=$$(mktemp); nice -n 10 $(MAKE) --no-print-directory beside >$$said 2>&1 & beside=$$!; \
 	failed=; for part in test-alone test-shared test-rust; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	wait $$beside || failed="$$failed lint"; \
-	cat target/beside.txt; \
+	cat $$said; rm -f $$said; \
 	cat $(SKIPPED) 2>/dev/null | \
 	awk '{ count = $$1; $$1 = ""; of[$$0] += count } END { for (each in of) print of[each] each }' | \
 	sort -rn; \

@@ -85,11 +85,9 @@ def test_a_script_is_valid_shell(flow: str, script: str) -> None:
 
 @pytest.mark.parametrize(("flow", "script"), sorted(set(steps("run"))))
 def test_a_scripts_verbs_and_python_are_the_trees(flow: str, script: str) -> None:
+    verbs = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
     for verb in re.findall(r"\bmake ([a-z0-9-]+)", script):
-        ran = subprocess.run(
-            ["make", "-n", verb], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert ran.returncode == 0, f"{flow}: {ran.stderr}"
+        assert verb in verbs, f"{flow}: make {verb}"
     words = shlex.split(script)
     for program in (after for word, after in pairwise(words) if word == "-c"):
         for statement in ast.parse(program).body:
