@@ -25,7 +25,7 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: beside fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
+.PHONY: beside lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -35,24 +35,26 @@ help: ## list the verbs
 run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 	@$(NARROWS) run $(SCENARIO)
 
-test: setup ## every test and lint: cargo, pytest; builds and lints run beside the tests that mostly wait
+test: setup ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@said=$$(mktemp); nice -n 10 $(MAKE) --no-print-directory beside >$$said 2>&1 & beside=$$!; \
-	failed=; for part in test-alone test-shared test-rust; do \
+	failed=; $(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
+	wait $$beside || failed="$$failed lint-python"; \
+	cat $$said; rm -f $$said; \
+	for part in test-shared test-rust lint-rust; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
-	wait $$beside || failed="$$failed lint"; \
-	cat $$said; rm -f $$said; \
 	cat $(SKIPPED) 2>/dev/null | \
 	awk '{ count = $$1; $$1 = ""; of[$$0] += count } END { for (each in of) print of[each] each }' | \
 	sort -rn; \
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
-# One core is nearly idle during `test-alone`. `test-rust` reports what doesn't compile.
+# One core is nearly idle during `test-alone`. Other tests wait for cargo's lock, so they come later.
+# `test-rust` reports what doesn't compile.
 beside: setup
 	cargo test --workspace --quiet --no-run --jobs 1 2>/dev/null || true
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory lint-python
 
 check: python ## format, types, lints, and the fast tests of what changed
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine
@@ -137,9 +139,16 @@ lock: python ## write requirements-*.txt: the versions of constraints.txt with t
 	$(LOCK) --python-version 3.11.5 --extra docs --output-file requirements-docs.txt
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
+	@failed=; for part in lint-rust lint-python; do \
+		$(MAKE) --no-print-directory $$part || failed=1; \
+	done; test -z "$$failed"
+
+lint-rust: setup
 	cargo fmt --all --check
 	$(RUSTFMT_BY_MACRO)
 	cargo clippy --workspace --all-targets --features narrows-engine/python --quiet -- -D warnings
+
+lint-python: setup
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m mypy
