@@ -99,6 +99,7 @@ def test_the_set_up_installs_with_hash_checking(
 
     monkeypatch.setattr(bootstrap, "STAMP", ROOT / "no-such-stamp")
     monkeypatch.setattr(bootstrap, "exit_code", exit_code)
+    monkeypatch.setattr(bootstrap, "ENGINE", ("true",))
     monkeypatch.setattr(Path, "write_text", lambda self, text: len(text))
     bootstrap.build_engine()
     *before, last = commands

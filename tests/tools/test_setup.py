@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,16 @@ def test_a_stale_engine_is_kept_only_on_request(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, keep: bool
 ) -> None:
     commands = list[str]()
+
+    def exit_code(command: Sequence[str]) -> int:
+        commands.append(" ".join(command))
+        return 0
+
     stamp = tmp_path / "engine.sha256"
     stamp.write_text("of other sources")
     monkeypatch.setattr(bootstrap, "STAMP", stamp)
-    monkeypatch.setattr(bootstrap, "run", lambda command: commands.append(" ".join(command)))
+    monkeypatch.setattr(bootstrap, "exit_code", exit_code)
+    monkeypatch.setattr(bootstrap, "ENGINE", ("true",))
     bootstrap.build_engine(keep=keep)
     assert bool(commands) is not keep
     assert (stamp.read_text() == bootstrap.source_digest()) is not keep
