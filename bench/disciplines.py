@@ -202,7 +202,9 @@ def too_slow(found: Mapping[str, Mapping[str, Cost]]) -> list[str]:
 def page(found: Mapping[str, Mapping[str, Cost]], command: str) -> str:
     """The report."""
     worse = too_slow(found)
-    verdict = "All bounds hold." if not worse else "Beyond its bound: " + "; ".join(worse) + "."
+    by_rate = any(cost.ratios for costs in found.values() for cost in costs.values())
+    holds = "All bounds hold." if by_rate else "All bounds hold by instructions; rates are missing."
+    verdict = holds if not worse else "Beyond its bound: " + "; ".join(worse) + "."
     spans = ", ".join(f"{few:g} to {many:g} s ({load})" for load, (few, many) in COUNTED_S.items())
     lines = [
         "# What queue disciplines cost",

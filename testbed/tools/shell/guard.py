@@ -97,10 +97,10 @@ def main() -> int:
 def do(owner: int, request: Request) -> None:
     """Does what the shell asks."""
     match request:
-        case ["signal", int(pid), int(number)]:
+        case [kind, int(pid), int(number)] if kind == SIGNAL:
             if parent_of(pid) == os.getppid():
                 kill(pid, signal.Signals(number))
-        case ["excesses", *names]:
+        case [kind, *names] if kind == EXCESSES:
             hosts = {str(name): host_namespace(owner, str(name)) for name in names}
             try:
                 found = checks.excesses(hosts)
