@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -101,12 +100,3 @@ def frame(runs: Sequence[Run]) -> pl.DataFrame:
     for row in found:
         row |= {key: str(row[key]) for key in texts if row[key] is not None}
     return pl.DataFrame(found, infer_schema_length=None)
-
-
-def write(runs: Sequence[Run], directory: Path) -> list[Path]:
-    """`runs.parquet` and `runs.csv` with `frame` in a scenario's results. Raises `OSError`."""
-    table = frame(runs)
-    paths = [directory / "runs.parquet", directory / "runs.csv"]
-    table.write_parquet(paths[0])
-    table.write_csv(paths[1])
-    return paths

@@ -56,6 +56,11 @@ class Cancelled(RuntimeError):
 def version() -> str:
     """The engine's version."""
 
+def write_table(parquet: bytes, path: str | PathLike[str]) -> None:
+    """Writes a Parquet file's rows to `path`, with a CRC-32 in each page's header. Raises OSError
+    if `parquet` is no such table, has lists, or can't be written.
+    """
+
 def dpdk_version() -> str | None:
     """libdpdk's version, or None where the engine was built without it."""
 

@@ -112,6 +112,8 @@ def make_job(
     scenario = point.scenario
     program = program_digest(program_path(scenario, str(source)), str(source))
     layout, plan = laid_out_plan(scenario, str(source), target.ports(settings))
+    if problems := target.problems(plan, settings):
+        raise InputError(f"{source}: --target {target.name}", problems)
     if problems := hosts.problems(plan):
         raise InputError(f"{source}: --hosts {hosts.name}", problems)
     record: RunRecord = {

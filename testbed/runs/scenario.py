@@ -46,15 +46,20 @@ class Results:
 
     def write_rows(self) -> None:
         """Writes `runs.parquet` and `runs.csv`: a row per flow and run of this scenario's points,
-        unless no run is valid.
+        unless no run is valid. Raises `OSError`.
         """
         from narrows.analysis import flow_rows
         from narrows.analysis.load import load
+        from narrows.testbed.tables import write_table
 
-        if self.good:
-            for path in flow_rows.write(load(self.directory), self.directory):
-                sync(path)
-            sync(self.directory)
+        if not self.good:
+            return
+        table, text = self.directory / "runs.parquet", self.directory / "runs.csv"
+        rows = flow_rows.frame(load(self.directory))
+        write_table(rows, table)
+        rows.write_csv(text)
+        for path in (table, text, self.directory):
+            sync(path)
 
 
 @dataclass(frozen=True)

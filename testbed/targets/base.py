@@ -155,6 +155,10 @@ class Target(ABC):
         if problems:
             raise InputError(source, problems)
 
+    def problems(self, plan: Plan, settings: Settings) -> list[Problem]:
+        """Reasons why it cannot run a plan on this machine; empty if it can."""
+        return []
+
     def prepare(self) -> None:
         """Imports what `run` needs. A worker calls it before its first job."""
         importlib.import_module(f"{type(self).__module__}.run")

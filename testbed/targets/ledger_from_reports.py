@@ -16,6 +16,7 @@ import polars as pl
 from narrows.controller.events import Done
 from narrows.schema.tables import TABLES
 from narrows.schema.units import PS_PER_NS, PS_PER_S
+from narrows.testbed.tables import write_table
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def bottleneck(
         rows = queue_rows(left, switch_plan.name, switch_plan.port, switch_plan.counts)
         summary["queue_bytes_max"] = rows.select(pl.col("depth_bytes").max()).item() or 0
         if out:
-            rows.write_parquet(out / "queue.parquet")
+            write_table(rows, out / "queue.parquet")
     return summary, left
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from narrows.testbed import files
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
+from narrows.testbed.problems import InputError
+from narrows.testbed.runs.scenario import prepare
 from narrows.testbed.targets.dpdk import setup as dpdk
 from tests.support.real_time import needs_dpdk
 from tests.support.world import ROOT, TWO_FLOWS, command, environment, write
@@ -116,3 +119,42 @@ def test_a_wall_clock_that_jumps_an_hour_and_back_moves_nothing(
     assert summary["duration_s"] == pytest.approx(3.0, abs=1e-9)
     assert abs(record["instrument"]["clock_error_ppm"]) < 100
     assert record["instrument"]["clock_steps_back"] == 0
+
+
+def row_of(switches: int) -> str:
+    """A scenario of switches in a row. Each has a host, and each link a collector."""
+    link = 'rate = "10Mbps"\ndelay = "1ms"\nqueue = "50packets"'
+    parts = ['title = "A row"\nseed = 1\nduration = "1s"']
+    parts += ['[access]\nrate = "100Mbps"\ndelay = "1ms"']
+    for each in range(switches):
+        parts += [f'[[switch]]\nname = "s{each}"\n[[host]]\nname = "h{each}"\nswitch = "s{each}"']
+    for each in range(1, switches):
+        ends = f'from = "s{each - 1}"\nto = "s{each}"\nbottleneck = {str(each == 1).lower()}'
+        parts += [f"[[link]]\n{ends}\n{link}"]
+    parts += [f'[[flow]]\nvariant = "reno"\nfrom = "h0"\nto = "h{switches - 1}"']
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("switches", "option", "complaint"),
+    [
+        (6, "--no-processes", ""),
+        (7, "--no-processes", "cables = 19: needs 38 DPDK ports in a process: expected at most 32;"
+                              " try --processes, or --target sim"),
+        (8, "--processes", ""),
+        (9, "--processes", "cables = 25: needs 33 DPDK ports in a process: expected at most 32;"
+                            " use --target sim"),
+    ],
+)  # fmt: skip
+def test_more_ports_than_dpdk_opens_are_refused(
+    tmp_path: Path, switches: int, option: str, complaint: str
+) -> None:
+    source = write(tmp_path, row_of(switches))
+    options = cli.parser().parse_args(["run", str(source), "--target", "dpdk", option])
+    request = run.run_request(options)
+    if not complaint:
+        [job] = prepare(request).jobs
+        assert len(json.loads(job.plan)["cables"]) == 3 * switches - 2
+        return
+    with pytest.raises(InputError, match=re.escape(f"{source}: --target dpdk: {complaint}")):
+        prepare(request)

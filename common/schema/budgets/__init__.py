@@ -85,7 +85,7 @@ END_S = 2.0
 TEXT_FILE_BYTES = 256 << 20
 """A scenario, program, P4Info, trace or script. Beyond it: the file is refused."""
 LIVE_PORTS = 32
-"""Ports of `narrows switch`, DPDK's RTE_MAX_ETHPORTS. Beyond it: the port is refused."""
+"""Ports of a process, DPDK's RTE_MAX_ETHPORTS. Beyond it: the port or scenario is refused."""
 
 # Bundles
 BUNDLE_BYTES = 2 << 30

@@ -13,6 +13,7 @@ mod setup;
 mod sockets;
 mod stf;
 mod switch;
+mod tables;
 mod watch;
 
 use pyo3::prelude::*;
@@ -33,6 +34,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::sinks, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::version, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::application_messages, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::write_table, module)?)?;
     module.add_function(wrap_pyfunction!(stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(stf::stf_sent, module)?)?;
     module.add_class::<switch::PySwitch>()?;

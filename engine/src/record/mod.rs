@@ -2,6 +2,8 @@
 //!
 //! This module does not depend on the network: callers pass figures as plain data.
 
+#[cfg(any(feature = "python", test))]
+pub(crate) mod checked_copy;
 mod checked_pages;
 pub(crate) mod flow_summary;
 pub(crate) mod instrument;

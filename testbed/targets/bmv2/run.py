@@ -18,6 +18,7 @@ from narrows.schema.units import PS_PER_S
 from narrows.testbed import engine
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
+from narrows.testbed.tables import write_table
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.bmv2 import clock, shaper_accuracy
@@ -162,7 +163,7 @@ def on_run_clock(out: Path, read: clock.Clock, begin_ns: int) -> pl.DataFrame:
     ]
     spans = [pl.col(name) * clock.US_NS for name in ("queue_delay_ns", "hop_latency_ns")]
     packets = pl.read_parquet(path).with_columns(*stamps, *spans)
-    packets.write_parquet(path)
+    write_table(packets, path)
     return packets
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from narrows.schema.budgets import LIVE_PORTS
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
     from narrows._engine import Sockets, Watch
+    from narrows.schema.plan import Plan
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -45,6 +47,20 @@ class Dpdk(Target):
             problem = Problem(f"{self.name}, {hosts.name}", "requires our hosts and --target dpdk")
             raise InputError("--processes", [problem])
         return dpdk.RunSettings(dpdk.setup(), processes).as_json()
+
+    def problems(self, plan: Plan, settings: Settings) -> list[Problem]:
+        """See `Target`. DPDK opens so many ports in a process."""
+        if settings["devices"]:
+            return []
+        both = 2 * len(plan["cables"])
+        if settings["processes"]:
+            # A cable of a host or collector has one of its ports in the hosts' process.
+            both -= sum("switch" not in cable["b"] for cable in plan["cables"])
+        if both <= LIVE_PORTS:
+            return []
+        what = f"needs {both} DPDK ports in a process: expected at most {LIVE_PORTS}"
+        remedy = "use --target sim" if settings["processes"] else "try --processes, or --target sim"
+        return [Problem("cables", f"{what}; {remedy}", len(plan["cables"]))]
 
     def run(
         self,

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from narrows.schema.budgets import LIVE_PORTS
 from narrows.testbed import needs
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.dpdk.setup import af_packet
@@ -20,10 +21,6 @@ from narrows.testbed.targets.linux.settings import HostSettings
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan
-
-
-MOST_PORTS = 32
-"""Maximum ports of DPDK as distributions build it (RTE_MAX_ETHPORTS)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ def problems(plan: Plan) -> list[Problem]:
         return [Problem("", f"this machine lacks {'; '.join(missing)}")]
     found = list(settings.problems(plan))
     hosts, cables = len(plan["hosts"]), len(plan["cables"])
-    most = MOST_PORTS - 2 * cables
+    most = LIVE_PORTS - 2 * cables
     if hosts > most:
         what = f'expected at most {most} hosts; [dumbbell] hosts = "shared" needs only two'
         found.append(Problem("hosts", what, hosts))

@@ -17,6 +17,7 @@ import polars as pl
 
 from narrows.controller.events import Done
 from narrows.schema.units import PS_PER_S
+from narrows.testbed.tables import write_table
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
@@ -75,7 +76,7 @@ def with_bottleneck(
     if switch_plan.every and plan["record"]["packets"] and lag_ns is not None:
         path = out / "packets.parquet"
         packets = on_run_clock(pl.read_parquet(path), lag_ns, cells_per_packet)
-        packets.write_parquet(path)
+        write_table(packets, path)
         ledger_out = out if plan["record"]["queue"] else None
         bits = ledger.capacity_bits(rates, end_ps)
         figures, departed = ledger.bottleneck(packets, switch_plan, bits, end_ps, ledger_out)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from narrows.schema.units import PS_PER_S
+from narrows.testbed.tables import write_table
 from narrows.testbed.tools.shell.connections import NO_THRESHOLD, Sample, Sender
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def write(senders: Sequence[Sender], out: Path) -> None:
     """Writes `flows.parquet`, a row per sample in the order of time."""
     found = [row(sender, sample) for sender in senders for sample in sender.samples]
     frame = pl.DataFrame(found, SCHEMA, orient="row").sort("time_ps", maintain_order=True)
-    frame.write_parquet(out / "flows.parquet")
+    write_table(frame, out / "flows.parquet")
 
 
 def row(sender: Sender, sample: Sample) -> tuple[Any, ...]:
