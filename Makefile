@@ -39,9 +39,9 @@ test: setup ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@said=$$(mktemp); nice -n 10 $(MAKE) --no-print-directory beside >$$said 2>&1 & beside=$$!; \
 	failed=; $(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	wait $$beside || failed="$$failed lint-python"; \
+	wait $$beside || failed="$$failed lint"; \
 	cat $$said; rm -f $$said; \
-	for part in test-shared test-rust lint-rust; do \
+	for part in test-shared test-rust; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	cat $(SKIPPED) 2>/dev/null | \
@@ -52,9 +52,10 @@ test: setup ## every test and lint, of Rust and Python
 
 # One core is nearly idle during `test-alone`. Other tests wait for cargo's lock, so they come later.
 # `test-rust` reports what doesn't compile.
+beside: export CARGO_BUILD_JOBS = 1
 beside: setup
-	cargo test --workspace --quiet --no-run --jobs 1 2>/dev/null || true
-	@$(MAKE) --no-print-directory lint-python
+	cargo test --workspace --quiet --no-run 2>/dev/null || true
+	@$(MAKE) --no-print-directory lint
 
 check: python ## format, types, lints, and the fast tests of what changed
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine
