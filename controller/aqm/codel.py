@@ -21,7 +21,7 @@ def encode(parameters: Mapping[str, float], rate_bps: int) -> dict[str, int]:
     return {
         "codel_target": whole_ns(parameters["target"]),
         "codel_interval": whole_ns(parameters["interval"]),
-        "mark_instead": int(parameters["ecn"]),
+        "codel_ecn": int(parameters["ecn"]),
     }
 
 

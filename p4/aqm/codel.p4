@@ -1,7 +1,7 @@
 // CoDel (RFC 8289) after the queue. Once the queueing delay has been at or above `target` for an
 // `interval`, it drops a packet, and further ones `interval` / sqrt(count) apart, until the delay
-// is below `target` or at most one packet waits. With `mark_instead`, a packet that can be marked
-// is marked and sent (section 3.1).
+// is below `target` or at most one packet waits. With `ecn`, a packet that can be marked is marked
+// and sent (section 3.1).
 //
 // Egress counts packets, the traffic manager's CoDel bytes: here one packet may wait where there an
 // MTU may.
@@ -33,10 +33,10 @@ control Codel(inout metadata_t meta) {
     bit<32> count = 0;
     bit<64> root = 0;
 
-    action control_delay(delay_t codel_target, timestamp_t codel_interval, bit<1> mark_instead) {
+    action control_delay(delay_t codel_target, timestamp_t codel_interval, bit<1> codel_ecn) {
         target = codel_target;
         interval = codel_interval;
-        marks = mark_instead;
+        marks = codel_ecn;
     }
 
     table codel {

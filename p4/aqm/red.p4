@@ -1,6 +1,7 @@
-// RED (Floyd and Jacobson 1993; gentle: Floyd 2000) after the queue. It averages the packets that
-// each packet leaves behind, and drops or marks with a probability that rises with the average.
-// Marked or dropped packets are spread by the count since the last one (1993, section 7).
+// RED (Floyd and Jacobson 1993; gentle: Floyd 2000; adaptive: Floyd, Gummadi and Shenker 2001) after
+// the queue. It averages the packets that each packet leaves behind, and drops or marks with a
+// probability that rises with the average. Marked or dropped packets are spread by the count since
+// the last one (1993, section 7).
 //
 // The traffic manager's RED averages what an arrival finds, and refuses the arrival. Here the
 // packet at the head is dropped, so the sender knows a queueing delay sooner. The queue's limit
@@ -14,6 +15,10 @@
 // count and probability would need a lookup of both.
 
 const timestamp_t RED_MOST_IDLE = 0x3FFFFFFFF;
+const bit<64> RED_LEAST_MAX_P = 42949673;   // 0.01: the range of an adaptive max_p (2001)
+const bit<64> RED_MOST_MAX_P = 2147483648;  // 0.5
+const bit<64> RED_INCREASE = 42949673;      // 0.01, or a quarter of max_p if that is less
+const bit<64> RED_DECREASE = 3865470566;    // 0.9
 
 control RedAverage(inout metadata_t meta, in bit<32> weight, in bit<32> idle_halvings,
                    out bit<64> average) {
@@ -49,11 +54,52 @@ control RedAverage(inout metadata_t meta, in bit<32> weight, in bit<32> idle_hal
     }
 }
 
+// Moves max_p so that the average stays between the targets, at most once an `interval`. It goes on
+// from its last value until the control plane sets another `max_p`.
+control RedMaxP(inout metadata_t meta, in bit<64> average, in bit<40> low, in bit<40> high,
+                in timestamp_t interval, inout bit<32> max_p) {
+    register<bit<32>>(PORTS) red_max_p;
+    register<bit<32>>(PORTS) red_first_max_p;  // as the control plane set it
+    register<timestamp_t>(PORTS) red_changed_at;
+
+    apply {
+        bit<32> port = (bit<32>) meta.egress_port;
+        bit<32> first;
+        bit<32> last;
+        timestamp_t changed_at;
+        red_first_max_p.read(first, port);
+        red_max_p.read(last, port);
+        red_changed_at.read(changed_at, port);
+        if (first != max_p) {
+            red_first_max_p.write(port, max_p);
+            last = max_p;
+        }
+        bit<64> moved = (bit<64>) last;
+        if (meta.egress_timestamp - changed_at > interval) {
+            if (average < (bit<64>) low && moved > RED_LEAST_MAX_P) {
+                moved = (moved * RED_DECREASE) >> 32;
+                changed_at = meta.egress_timestamp;
+            } else if (average > (bit<64>) high && moved < RED_MOST_MAX_P) {
+                bit<64> step = moved >> 2;
+                if (step > RED_INCREASE) {
+                    step = RED_INCREASE;
+                }
+                moved = moved + step;
+                changed_at = meta.egress_timestamp;
+            }
+        }
+        max_p = (bit<32>) moved;
+        red_max_p.write(port, max_p);
+        red_changed_at.write(port, changed_at);
+    }
+}
+
 control Red(inout metadata_t meta) {
     RANDOM_SOURCE(red_random)
     register<bit<1>>(PORTS) red_above;
     register<bit<32>>(PORTS) red_count;  // packets since the last drop or mark
     RedAverage() red_average;
+    RedMaxP() red_adapted;
 
     bit<32> weight = 0;
     bit<32> idle_halvings = 0;
@@ -64,10 +110,18 @@ control Red(inout metadata_t meta) {
     bit<32> slope = 0;
     bit<32> gentle_slope = 0;
     bit<1> marks = 0;
+    timestamp_t interval = 0;
+    bit<40> low = 0;
+    bit<40> high = 0;
+    bit<32> inverse_range = 0;
+    bit<32> inverse_max_th = 0;
 
+    // `red_interval` is 0 where max_p does not adapt. The two inverses are used only where it does.
     action detect(bit<40> red_min_th, bit<40> red_max_th, bit<40> red_forced_th, bit<32> red_max_p,
                   bit<32> red_slope, bit<32> red_gentle_slope, bit<32> red_weight,
-                  bit<32> red_idle_halvings, bit<1> mark_instead) {
+                  bit<32> red_idle_halvings, bit<1> red_ecn, timestamp_t red_interval,
+                  bit<40> red_target_low, bit<40> red_target_high, bit<32> red_inverse_range,
+                  bit<32> red_inverse_max_th) {
         min_th = red_min_th;
         max_th = red_max_th;
         forced_th = red_forced_th;
@@ -76,7 +130,12 @@ control Red(inout metadata_t meta) {
         gentle_slope = red_gentle_slope;
         weight = red_weight;
         idle_halvings = red_idle_halvings;
-        marks = mark_instead;
+        marks = red_ecn;
+        interval = red_interval;
+        low = red_target_low;
+        high = red_target_high;
+        inverse_range = red_inverse_range;
+        inverse_max_th = red_inverse_max_th;
     }
 
     table red {
@@ -93,6 +152,12 @@ control Red(inout metadata_t meta) {
             bit<1> above;
             bit<32> count;
             red_average.apply(meta, weight, idle_halvings, average);
+            if (interval != 0) {
+                red_adapted.apply(meta, average, low, high, interval, max_p);
+                slope = (bit<32>) (((bit<64>) max_p * (bit<64>) inverse_range) >> 32);
+                bit<64> above_max_p = ONE - (bit<64>) max_p;
+                gentle_slope = (bit<32>) ((above_max_p * (bit<64>) inverse_max_th) >> 32);
+            }
             red_above.read(above, port);
             red_count.read(count, port);
             count = count + 1;

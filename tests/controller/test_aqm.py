@@ -37,8 +37,14 @@ def test_red_has_thresholds_slopes_and_halvings() -> None:
         "red_weight": 131,  # 0.002
         # 2,500 packets of 500 B a second; 0.998^346.2 is 1/2, so 7.2206 halvings a second.
         "red_idle_halvings": pytest.approx(7.2206e-9 * 2**40, abs=1),
-        "mark_instead": 0,
+        "red_ecn": 0,
+        "red_interval": 0,
+        "red_target_low": 9 * 2**16,
+        "red_target_high": 11 * 2**16,
+        "red_inverse_range": round(2**32 / 10),
+        "red_inverse_max_th": round(2**32 / 15),
     }
+    assert params("p4-red", adaptive=1)["red_interval"] == 500_000_000
     assert params("p4-red", gentle=0)["red_forced_th"] == 15 * 2**16
     # 1 - exp(-1/2500) = 0.00039992, in 2^-16.
     assert params("p4-red", weight=0)["red_weight"] == 26

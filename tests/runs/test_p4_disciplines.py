@@ -43,9 +43,11 @@ set = { bottleneck = { discipline = "pie" } }
 """
 
 
-PAIRS = [
+RED: dict[str, Any] = {"min-th": 10.0, "max-th": 30.0, "mean-packet": "1500B"}
+PAIRS: list[tuple[str, dict[str, Any], float]] = [
     ("codel", {}, 0.05),
-    ("red", {"min-th": 10.0, "max-th": 30.0, "mean-packet": "1500B"}, 0.1),
+    ("red", RED, 0.1),
+    ("red", RED | {"adaptive": True, "interval": "200ms"}, 0.1),
     ("pie", {}, 0.1),
 ]
 
