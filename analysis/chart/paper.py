@@ -144,10 +144,11 @@ def _turn_names(axis: Axes) -> None:
 def _settle(canvas: Canvas) -> None:
     """Computes the layout of the axes once, rounded to a millionth.
 
-    The solver's last bits can differ between machines.
+    The solver's last bits can differ between machines. Without a layout engine, `savefig` doesn't
+    draw the canvas a second time to compute a layout.
     """
     _lay_out(canvas)
-    canvas.set_layout_engine("none")
+    canvas.set_layout_engine(None)
     for axis in canvas.axes:
         left, bottom, width, height = (round(bound, 6) for bound in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))

@@ -9,9 +9,10 @@
     ])
     page.write(Path("report.html"))
 
-`chart` is an `analysis.chart.model.Chart`. The style is `page.css`, the script that sorts tables
-and saves figures `page.js`, the one that draws charts `chart.js`; the library under it is the
-JavaScript that the installed plotly package brings, once per page and only where there is a chart.
+`chart` is an `analysis.chart.model.Chart`. The templates are `page.html`, `blocks.html` and
+`figure.html`. The style is `page.css`, the script that sorts tables and saves figures `page.js`,
+the one that draws charts `chart.js`; the library under it is the JavaScript that the installed
+plotly package brings, once per page and only where there is a chart.
 """
 
 from narrows.analysis.page.blocks import (

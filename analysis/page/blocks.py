@@ -1,4 +1,4 @@
-"""The blocks of a page. Each writes its own HTML, independent of the others and of the page."""
+"""The blocks of a page. Each fills its own template, independent of the others and of the page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import Final, Protocol
+
+from markupsafe import Markup
 
 from narrows.analysis.chart import paper, screen, style
 from narrows.analysis.chart.model import Chart
 from narrows.analysis.page.pack import packed
+from narrows.analysis.page.templates import element, inline, page, plain
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Writing:
 class Block(Protocol):
     """A part of a section."""
 
-    def html(self, writing: Writing) -> str:
+    def html(self, writing: Writing) -> Markup:
         """Its element."""
 
 
@@ -53,9 +54,11 @@ class Text:
     kind: str = ""
     """Empty, `lead` for the paragraph under a title, or `small`."""
 
-    def html(self, _: Writing) -> str:
-        """`<p>`."""
-        return f'<p class="{self.kind}">{inline(self.text)}</p>' if self.text else ""
+    def html(self, _: Writing) -> Markup:
+        """`<p>`; nothing without text."""
+        if not self.text:
+            return Markup()
+        return element("paragraph", content=inline(self.text), kind=self.kind)
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,9 @@ class Lines:
 
     lines: Sequence[str]
 
-    def html(self, _: Writing) -> str:
+    def html(self, _: Writing) -> Markup:
         """`<ul>`."""
-        return f"<ul>{''.join(f'<li>{inline(line)}</li>' for line in self.lines)}</ul>"
+        return element("lines", lines=self.lines)
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,9 @@ class Alert:
     text: str
     lines: Sequence[str] = ()
 
-    def html(self, writing: Writing) -> str:
+    def html(self, _: Writing) -> Markup:
         """`<div role="note">`."""
-        listed = Lines(self.lines).html(writing) if self.lines else ""
-        return (
-            f'<div class="alert" role="note"><p><strong>{escape(self.title)}</strong> '
-            f"{inline(self.text)}</p>{listed}</div>"
-        )
+        return element("alert", title=self.title, text=self.text, points=self.lines)
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,10 @@ class Details:
     summary: str
     blocks: Sequence[Block]
 
-    def html(self, writing: Writing) -> str:
+    def html(self, writing: Writing) -> Markup:
         """`<details>`."""
-        inner = "".join(block.html(writing) for block in self.blocks)
-        return f"<details><summary>{inline(self.summary)}</summary>{inner}</details>"
+        blocks = [block.html(writing) for block in self.blocks]
+        return element("details", summary=self.summary, blocks=blocks)
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,9 @@ class Values:
 
     values: Mapping[str, object]
 
-    def html(self, _: Writing) -> str:
+    def html(self, _: Writing) -> Markup:
         """`<dl>`."""
-        rows = (
-            f"<div><dt>{escape(name)}</dt><dd>{escape(plain(value))}</dd></div>"
-            for name, value in self.values.items()
-        )
-        return f'<dl class="card">{"".join(rows)}</dl>'
+        return element("values", values=self.values)
 
 
 # Tables
@@ -133,14 +128,14 @@ class Badge:
     text: str = ""
     """Its text; empty for the verdict's word."""
 
-    def cell(self) -> str:
+    def cell(self) -> Markup:
         """`<span>`."""
         word, sign, kind = self.verdict.value
-        return f'<span class="badge {kind}"><i>{sign}</i> {escape(self.text or word)}</span>'
+        return element("badge", kind=kind, sign=sign, text=self.text or word)
 
-    def html(self, _: Writing) -> str:
+    def html(self, _: Writing) -> Markup:
         """A paragraph that contains only the badge."""
-        return f"<p>{self.cell()}</p>"
+        return element("paragraph", content=self.cell(), kind=None)
 
 
 @dataclass(frozen=True)
@@ -150,8 +145,6 @@ class Code:
     text: str
 
 
-NONE: Final = "\N{EN DASH}"
-"""Placeholder for a missing value."""
 LONG: Final = 28
 """Cells with at least this many characters wrap."""
 MINUS: Final = "\N{MINUS SIGN}"
@@ -180,55 +173,51 @@ class Table:
     rows: Sequence[Sequence[Value]]
     caption: str = ""
 
-    def html(self, writing: Writing) -> str:
+    def html(self, writing: Writing) -> Markup:
         """`<table>`. Raises `ValueError` for a row without one value per column."""
         for row in self.rows:
             if len(row) != len(self.columns):
                 expected = f"expected {len(self.columns)}, one per column"
                 raise ValueError(f"table row {list(row)!r} has {len(row)} values; {expected}")
         words = [self._is_words(index) for index in range(len(self.columns))]
-        heads = "".join(
-            _head(*each, sorts=writing.sorts) for each in zip(self.columns, words, strict=True)
-        )
-        cells = [
-            "".join(_cell(*each) for each in zip(self.columns, row, words, strict=True))
+        rows = [
+            [_cell(*each) for each in zip(self.columns, row, words, strict=True)]
             for row in self.rows
         ]
-        rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        caption = f"<caption>{inline(self.caption)}</caption>" if self.caption else ""
-        return (
-            f'<div class="card scroll" tabindex="0"><table class="sortable">{caption}'
-            f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-        )
+        heads = list(zip(self.columns, words, strict=True))
+        return element("table", caption=self.caption, heads=heads, rows=rows, sorts=writing.sorts)
 
     def _is_words(self, index: int) -> bool:
         return any(isinstance(row[index], (str, bool, Badge, Code)) for row in self.rows)
 
 
-def _head(column: Column, words: bool, *, sorts: bool) -> str:
-    below = f"<small>{escape(column.unit)}</small>" if column.unit else ""
-    kind = ' class="name"' if words else ""
-    title = escape(column.title)
-    return f'<th{kind} scope="col">{f"<button>{title}</button>" if sorts else title}{below}</th>'
+@dataclass(frozen=True)
+class _Cell:
+    """What a template needs of a cell."""
+
+    kind: str
+    """Its class; empty for none."""
+    content: str
+    sort: str | None = None
+    """The value to sort by, if it is not the content."""
 
 
-def _cell(column: Column, value: Value, words: bool) -> str:
-    kind = ' class="name"' if words else ""
+def _cell(column: Column, value: Value, words: bool) -> _Cell:
+    kind = "name" if words else ""
     match value:
         case None:
-            return f'<td{kind} data-value="">{NONE}</td>'
+            return _Cell(kind, plain(value), sort="")
         case Badge():
-            return f"<td{kind}>{value.cell()}</td>"
+            return _Cell(kind, value.cell())
         case Code():
-            return f"<td{kind}><code>{escape(value.text)}</code></td>"
+            return _Cell(kind, element("code", text=value.text))
         case float() | int() if not isinstance(value, bool):
             text = f"{value:g}" if column.digits is None else f"{value:,.{column.digits}f}"
             plus = "+" * (column.sign and float(value) > 0)
-            return f'<td{kind} data-value="{float(value)!r}">{plus}{text.replace("-", MINUS)}</td>'
+            return _Cell(kind, plus + text.replace("-", MINUS), sort=repr(float(value)))
         case _:
             text = plain(value)
-            long = " long" * (len(text) > LONG)
-            return f'<td class="name{long}">{inline(text)}</td>'
+            return _Cell("name long" if len(text) > LONG else "name", inline(text))
 
 
 # Charts
@@ -248,19 +237,19 @@ class Plot:
     caption: str
     chart: Chart
 
-    def html(self, writing: Writing) -> str:
+    def html(self, writing: Writing) -> Markup:
         """`<figure>`."""
         own = writing.new_id(self.name)
         svg = inline_svg(paper.files(self.chart, ("svg",))["svg"].decode(), own, self.title)
-        kind = "page" if self.chart.fills_page else "column"
-        return template("figure.html").substitute(
-            kind=kind,
+        return page(
+            "figure.html",
+            kind="page" if self.chart.fills_page else "column",
             own=own,
-            name=escape(self.name),
-            title=inline(self.title),
-            svg=svg,
-            caption=inline(self.caption),
-            chart=packed(screen.as_json(self.chart)),
+            name=self.name,
+            title=self.title,
+            svg=Markup(svg),
+            caption=self.caption,
+            chart=Markup(packed(screen.as_json(self.chart))),
         )
 
 
@@ -278,45 +267,21 @@ class Section:
     title: str
     blocks: Sequence[Block]
 
-    def html(self, writing: Writing, level: int = TOP) -> str:
+    def html(self, writing: Writing, level: int = TOP) -> Markup:
         """`<section>` with a heading of this level."""
         own = writing.new_id(self.title)
         if level == TOP:
             writing.contents.append((own, self.title))
-        return (
-            f'<section id="{own}"><h{level}>{inline(self.title)}</h{level}>\n'
-            f"{within(self.blocks, writing, level + 1)}</section>\n"
-        )
+        content = within(self.blocks, writing, level + 1)
+        return element("section", own=own, title=self.title, level=level, content=content)
 
 
-def within(blocks: Iterable[Block], writing: Writing, level: int) -> str:
+def within(blocks: Iterable[Block], writing: Writing, level: int) -> Markup:
     """The blocks' elements; headings of sections among them have this level."""
-    return "\n".join(
+    return Markup("\n").join(
         block.html(writing, level) if isinstance(block, Section) else block.html(writing)
         for block in blocks
     )
-
-
-# Text
-
-
-def template(name: str) -> Template:
-    """A file of this package: HTML with `$names`, for values that are HTML already."""
-    return Template((Path(__file__).parent / name).read_text(encoding="utf-8"))
-
-
-def inline(text: str) -> str:
-    """Text as HTML; text in backticks is code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-
-
-def plain(value: object) -> str:
-    """A value in words: yes and no, lists with commas."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(plain, value))
-    return NONE if value is None else str(value)
 
 
 # Figures

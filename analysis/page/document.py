@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Final
 
+from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from narrows.analysis.chart import style
-from narrows.analysis.page.blocks import TOP, Section, Writing, inline, template, within
+from narrows.analysis.page import templates
+from narrows.analysis.page.blocks import TOP, Section, Writing, within
 from narrows.analysis.page.pack import packed
 
 _HERE: Final = Path(__file__).parent
-_POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
-)
-"""The content security policy: the page loads nothing. Plotly writes its downloads as data URLs."""
-
 _COLOURS: Final = {
     f"s{number}": pair
     for number, pair in enumerate(zip(style.COLOURS, style.DARK_COLOURS, strict=True))
@@ -45,24 +41,21 @@ class Page:
         """The whole file."""
         writing = Writing()
         body = within(self.sections, writing, TOP)
-        contents = "".join(
-            f'<a href="#{own}">{inline(title)}</a>' for own, title in writing.contents
-        )
         has_chart = 'class="chart"' in body
         scripts = [_read("page.js")]
         if has_chart:
-            look = f"const LOOK = {json.dumps(_look())};"
+            look = Markup(f"const LOOK = {json.dumps(_look())};")
             scripts = [look, _read("chart.js"), *scripts]
-        return template("page.html").substitute(
-            policy=_POLICY,
-            title=escape(self.title),
+        return templates.page(
+            "page.html",
+            title=self.title,
             style=_root() + _read("page.css"),
-            heading=inline(self.title),
-            lead=inline(self.lead),
-            contents=f"<nav>{contents}</nav>" if len(self.sections) > 1 else "",
+            lead=self.lead,
+            contents=writing.contents if len(self.sections) > 1 else [],
             body=body,
-            scripts=(_plotly() if has_chart else "")
-            + "".join(f"<script>{script}</script>" for script in scripts),
+            # `chart.js` unpacks Plotly's script, which is compressed to two fifths.
+            plotly=Markup(packed(get_plotlyjs())) if has_chart else "",
+            scripts=scripts,
         )
 
     def write(self, path: Path) -> None:
@@ -77,19 +70,15 @@ class Page:
             partial.unlink(missing_ok=True)
 
 
-def _plotly() -> str:
-    """Plotly's script, compressed to two fifths; `chart.js` unpacks it."""
-    return f'<script type="text/plain" id="plotly">{packed(get_plotlyjs())}</script>'
+def _read(name: str) -> Markup:
+    """A file of this package, which is not escaped."""
+    return Markup((_HERE / name).read_text(encoding="utf-8"))
 
 
-def _read(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
-
-
-def _root() -> str:
+def _root() -> Markup:
     """The shared colours as CSS properties that follow the page's colour scheme."""
     lines = (f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in _COLOURS.items())
-    return f":root {{ {' '.join(lines)} }}\n"
+    return Markup(f":root {{ {' '.join(lines)} }}\n")
 
 
 def _look() -> dict[str, object]:

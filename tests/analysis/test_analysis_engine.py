@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from narrows.analysis import metrics
-from narrows.analysis.chart import paper
-from narrows.analysis.chart.model import Chart
 from narrows.analysis.figures import FIGURES, draw
 from narrows.analysis.load import COLUMNS, Run, load, load_run
 from narrows.analysis.report import write
@@ -113,19 +110,6 @@ def test_the_senders_rows_give_what_was_delivered(run: Run) -> None:
     done = metrics.completion_s(run)
     bound = metrics.completion_bound_s(run)
     assert done is not None and bound is not None and done > bound
-
-
-@pytest.fixture
-def first_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draws only the first chart in each format: test_analysis_figures.py draws each figure."""
-    files, drawn = paper.files, dict[str, bytes]()
-
-    def first(chart: Chart, formats: Sequence[str]) -> dict[str, bytes]:
-        missing = [kind for kind in formats if kind not in drawn]
-        drawn.update(files(chart, missing) if missing else {})
-        return {kind: drawn[kind] for kind in formats}
-
-    monkeypatch.setattr(paper, "files", first)
 
 
 @pytest.mark.usefixtures("first_drawn")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from narrows.analysis import figures
 from narrows.analysis.chart import paper, style
-from narrows.analysis.chart.model import Rule, Trace
+from narrows.analysis.chart.model import Area, Cells, Chart, Look, Mark, Panel, Rule, Trace
 from narrows.analysis.figures import FIGURES, UnknownFigureError, draw, not_drawn, render, select
 from narrows.analysis.figures.base import Results, number, thin
 from narrows.analysis.load import load
@@ -26,7 +27,13 @@ S = 10**12
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sweep(tmp_path_factory.mktemp("results") / "toy", segments=100, rate_bps=500_000)
+    toy = tmp_path_factory.mktemp("results") / "toy"
+    return write_sweep(toy, counts=(1, 2), segments=100, rate_bps=500_000)
+
+
+@pytest.fixture(scope="module")
+def results(sweep: Path) -> Results:
+    return Results(tuple(load(sweep)))
 
 
 @pytest.fixture
@@ -42,26 +49,46 @@ def size_px(png: bytes) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_a_figure_is_a_png_and_a_pdf_that_fit_a_page(sweep: Path, figure: Any) -> None:
-    """Their bytes depend on the runs alone."""
-    files = draw(sweep, [figure.name])
+def test_a_figures_files_fit_a_page(results: Results, figure: Any) -> None:
+    files = render(figure, results, ("png", "pdf", "svg"))
     if figure.name in OF_OTHER_SWEEPS:
-        assert files == []
+        assert files == {}
         return
-    assert files == [sweep / "figures" / f"{figure.name}.{kind}" for kind in ("png", "pdf")]
-    png, pdf = (path.read_bytes() for path in files)
-    width, _ = size_px(png)
+    width, _ = size_px(files["png"])
     assert width in (round(style.COLUMN_IN * 300), round(style.PAGE_IN * 300))
-    assert pdf[:5] == b"%PDF-" and b"CreationDate" not in pdf
-    assert render(figure, Results(tuple(load(sweep))), ("png", "pdf")) == {"png": png, "pdf": pdf}
+    assert files["pdf"][:5] == b"%PDF-" and b"CreationDate" not in files["pdf"]
+    assert b"<svg" in files["svg"] and b"<dc:date>" not in files["svg"]
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_an_svgs_bytes_depend_on_the_runs_alone(sweep: Path, figure: Any) -> None:
-    results = Results(tuple(load(sweep)))
-    first, second = (render(figure, results, ("svg",)) for _ in range(2))
-    assert first == second and bool(first) == (figure.name not in OF_OTHER_SWEEPS)
-    assert all(b"<dc:date>" not in svg for svg in first.values())
+def test_a_chart_depends_on_the_runs_alone(sweep: Path, results: Results, figure: Any) -> None:
+    again = Results(tuple(load(sweep)))
+    first, second = (figures.chart(figure, each) for each in (results, again))
+    assert (first is None) == (second is None) == (figure.name in OF_OTHER_SWEEPS)
+    np.testing.assert_equal(first and asdict(first), second and asdict(second))
+
+
+def test_a_files_bytes_depend_on_the_chart_alone() -> None:
+    """Every kind of mark, drawn twice; test_report.py draws every figure twice as SVG."""
+    x = np.arange(3.0)
+    marks: list[Mark] = [
+        Trace(x, x, Look(0, marker="hollow"), "range", low=x - 1, high=x + 1),
+        Trace(x, x, Look(1, dash=1), "steps", step=True),
+        Area(x, x**2, Look(2), "area", hatched=True),
+        Rule(y=1.0, look=Look("muted"), name="rule"),
+    ]
+    cells = Cells(["a", "b"], ["c", "d"], np.eye(2), (0.0, 1.0), "share")
+    for chart in (Chart([Panel(marks, "one"), Panel(marks, "two")]), Chart([Panel([cells])])):
+        first, second = (paper.files(chart, ("png", "pdf", "svg")) for _ in range(2))
+        assert first == second and len(first) == 3
+
+
+def test_a_figure_is_written_as_a_png_and_a_pdf(one: Path) -> None:
+    files = draw(one, ["cwnd", "shares"])
+    assert files == [one / "figures" / f"cwnd.{kind}" for kind in ("png", "pdf")]
+    (cwnd,) = select(["cwnd"])
+    rendered = render(cwnd, Results(tuple(load(one))), ("png", "pdf"))
+    assert [path.read_bytes() for path in files] == [rendered["png"], rendered["pdf"]]
 
 
 def test_a_figure_is_a_file_and_a_line_in_the_list() -> None:
@@ -82,6 +109,7 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
     assert not (one / "figures").exists()
 
 
+@pytest.mark.usefixtures("first_drawn")
 def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
     names = ["throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
@@ -209,13 +237,12 @@ def test_large_sweeps_and_many_flows(
 ) -> None:
     results_dir = write_sweep(tmp_path / "toy", counts, variants, (1,), segments=20)
     results = Results(tuple(load(results_dir)))
-    for name in ("throughput", "queue_length", "cwnd"):
-        chart = select([name])[0].chart(results)
-        assert chart is not None
-        assert len(chart.panels) == panels
-        canvas = paper.draw(chart)
-        for text in [text for axis in canvas.axes for text in axis.texts] + canvas.texts:
-            assert float(text.get_fontsize()) >= 6
+    charts = [figure.chart(results) for figure in select(["throughput", "queue_length", "cwnd"])]
+    assert [len(chart.panels) for chart in charts if chart] == 3 * [panels]
+    assert charts[-1] is not None
+    canvas = paper.draw(charts[-1])
+    for text in [text for axis in canvas.axes for text in axis.texts] + canvas.texts:
+        assert float(text.get_fontsize()) >= 6
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from narrows.analysis.chart.model import Axis, Cells, Chart, Look, Panel, Rule, 
 from narrows.analysis.page import (
     Alert,
     Badge,
+    Block,
     Code,
     Column,
     Details,
@@ -76,6 +77,21 @@ def test_text_is_text_and_backticks_are_code() -> None:
     html = PAGE.html()
     assert "<title>A &lt;page&gt;</title>" in html
     assert "<code>code</code>" in html and '<p class="">One &amp; two.</p>' in html
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Text("<b>"), Lines(["<b>"]), Alert("<b>", "<b>", ["<b>"]), Details("<b>", [Text("<b>")]),
+        Values({"<b>": ["<b>"]}), Badge(Verdict.HOLDS, "<b>"), Section("<b>", [Text("<b>")]),
+        Table([Column("<b>", "<b>")], [["<b>"], [Code("<b>")], [None]], "<b>"),
+        Plot("<b>", "<b>", "<b>", MAP),
+    ],
+    ids=lambda block: type(block).__name__,
+)  # fmt: skip
+def test_markup_in_a_block_is_text(block: Block) -> None:
+    html = block.html(Writing())
+    assert "&lt;b&gt;" in html and "<b>" not in html
 
 
 def test_a_page_without_charts_is_small() -> None:

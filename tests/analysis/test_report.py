@@ -113,6 +113,7 @@ def test_it_depends_on_the_runs_alone(page: str, results: Path, tmp_path: Path) 
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.usefixtures("first_drawn")
 def test_invalid_runs_are_named_with_their_reason(tmp_path: Path) -> None:
     write_run(tmp_path / "toy" / "good", {"flow.count": 1}, flows=1, segments=40)
     write_run(tmp_path / "toy" / "bad", {"flow.count": 2}, segments=40, valid=False)
@@ -122,6 +123,7 @@ def test_invalid_runs_are_named_with_their_reason(tmp_path: Path) -> None:
     assert "<code>bad</code>: stopped at the limit of 3600 s" in page
 
 
+@pytest.mark.usefixtures("first_drawn")
 def test_several_scenarios_and_single_runs(results: Path, tmp_path: Path) -> None:
     single = write_run(tmp_path / "one" / "seed=1", {"seed": 1}, segments=40)
     write([results, single], tmp_path / "report.html")

@@ -66,6 +66,7 @@ def test_results_are_compared_by_the_keys_that_differ(rates: Path, tmp_path: Pat
     ]
 
 
+@pytest.mark.usefixtures("first_drawn")
 def test_a_report_says_what_it_does_not_draw(rates: Path) -> None:
     for path in rates.glob("*/run.json"):
         record = json.loads(path.read_text())
@@ -77,6 +78,7 @@ def test_a_report_says_what_it_does_not_draw(rates: Path) -> None:
     assert 'data-name="share"' in page and "share not drawn" not in page
 
 
+@pytest.mark.usefixtures("first_drawn")
 def test_several_queues_have_rows_of_their_own(rates: Path) -> None:
     """The first run's port has two queues; a run lasts 10 s."""
     assert queue_rows.rows(load(rates)) == []

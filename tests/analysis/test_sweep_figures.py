@@ -67,7 +67,7 @@ def chart(directory: Path, name: str) -> Chart | None:
     (figure,) = figures.select([name])
     found = figures.chart(figure, Results(tuple(load(directory))))
     if found is not None:
-        assert paper.files(found, ("png",))["png"]
+        paper.draw(found)
     return found
 
 
