@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from narrows.analysis import figures
 from narrows.analysis.chart import paper
@@ -13,6 +14,11 @@ from narrows.analysis.chart.model import Chart
 from narrows.analysis.figures.base import Figure, Results
 
 FORMATS = ("png", "pdf", "svg")
+SHOWN = Markup(
+    "<figure><figcaption><strong>{title}</strong></figcaption>"
+    '<img alt="{title}" src="data:image/svg+xml;base64,{data}">'
+    "<figcaption>{caption}</figcaption></figure>"
+)
 
 
 class FigureError(Exception):
@@ -53,8 +59,4 @@ class Picture:
         """The drawing with title and caption."""
         # A picture of its own: ids of two drawings in one page must not meet.
         data = base64.b64encode(self.content("svg")).decode()
-        return (
-            f"<figure><figcaption><strong>{escape(self.title)}</strong></figcaption>"
-            f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{data}">'
-            f"<figcaption>{escape(self.caption)}</figcaption></figure>"
-        )
+        return SHOWN.format(title=self.title, caption=self.caption, data=data)

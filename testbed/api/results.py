@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from narrows.analysis import figures, flow_rows, report
 from narrows.analysis.figures.base import Results as Runs
@@ -110,14 +111,13 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The title, the failures and the table of points, for a notebook."""
-        failures = "".join(
-            f"<li>{escape(name)}: {escape(why)}</li>" for name, why in self.failed.items()
-        )
-        table = report.points_table(Runs(self.runs)).html(Writing(sorts=False))
-        return (
-            f"<p><strong>{escape(self.title)}</strong>: {self._counted()},"
-            f" <code>{escape(str(self.directory))}</code></p>"
-            f"{f'<ul>{failures}</ul>' if failures else ''}{table}"
+        head = Markup("<p><strong>{}</strong>: {}, <code>{}</code></p>")
+        failures = [Markup("<li>{}: {}</li>").format(*failed) for failed in self.failed.items()]
+        parts = [head.format(self.title, self._counted(), self.directory)]
+        if failures:
+            parts.append(Markup("<ul>{}</ul>").format(Markup().join(failures)))
+        return Markup().join(
+            [*parts, report.points_table(Runs(self.runs)).html(Writing(sorts=False))]
         )
 
     def _counted(self) -> str:

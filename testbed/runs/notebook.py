@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from html import escape
 from typing import Any
+
+from markupsafe import Markup
 
 from narrows.testbed.runs.jobs import Outcome
 from narrows.testbed.runs.sentences import ending, time_left
@@ -46,6 +47,6 @@ class NotebookDisplay:
 
     def _show(self, fraction: float, text: str) -> None:
         lines = [self.title, *self.failures]
-        said = "".join(f"<div>{escape(plain(line))}</div>" for line in lines if line)
-        bar = f'<progress value="{fraction:.3f}" max="1"></progress> {escape(text)}'
-        self.handle.update(self.html(f"{said}<div>{bar}</div>"))
+        said = Markup().join(Markup("<div>{}</div>").format(plain(line)) for line in lines if line)
+        bar = Markup('<div><progress value="{:.3f}" max="1"></progress> {}</div>')
+        self.handle.update(self.html(said + bar.format(fraction, text)))

@@ -106,6 +106,11 @@ def test_a_notebook_shows_every_point(results: narrows.Results) -> None:
     assert repr(results).startswith("<Results Two flows through 5 Mb/s: 2 runs, ")
 
 
+def test_a_notebook_shows_names_as_text(results: narrows.Results) -> None:
+    failed = narrows.Results(results.directory, results.runs, {"<b>": "a & b"})
+    assert "<ul><li>&lt;b&gt;: a &amp; b</li></ul>" in failed._repr_html_()
+
+
 def test_a_report_is_the_commands(results: narrows.Results, tmp_path: Path) -> None:
     ours = results.report(tmp_path / "ours.html")
     assert command("report", results.directory, "--out", tmp_path / "theirs.html").returncode == 0
