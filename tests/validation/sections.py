@@ -5,7 +5,7 @@ from __future__ import annotations
 from narrows.testbed import catalogue
 from tests.validation import cases, kernel, sanity
 from tests.validation.against_ns2 import Comparison
-from tests.validation.disciplines import in_p4
+from tests.validation.disciplines import against_ns3, in_p4
 from tests.validation.named import by_name, by_option
 from tests.validation.table import Column, Section
 
@@ -114,6 +114,13 @@ ours on each ACK. The last column has packetdrill scripts.""",
         "discipline",
         in_p4.ROWS,
         in_p4.columns(),
+    ),
+    Section(
+        "Queue disciplines and ns-3",
+        against_ns3.TEXT,
+        "discipline",
+        list(against_ns3.CASES),
+        against_ns3.columns(),
     ),
     kernel.section(),
 )
