@@ -6,7 +6,7 @@
     p4/tofino_limits.py --out DIR [TARGET ...] writes DIR/TARGET/limits.json, and outcomes to DIR
 
 One table size of p4/metadata.p4 is varied, the others stay. The search bisects between the size of
-today, which must compile, and what the chip's free TCAM can hold, in steps of one TCAM block's
+today, which must compile, and what the chip's free TCAM can hold, in steps of several TCAM blocks'
 entries. An allocator need not accept every size below the largest that it accepts, so the result
 is a size that fits, beside one step more that does not.
 
@@ -32,7 +32,7 @@ from typing import Any
 from tofino import BUILD, NO_COMPILER, PROGRAM, ROOT, TARGETS, compiler, run, sources
 
 TCAM_ENTRIES = 512
-"""Entries of a TCAM block, and the step of the search."""
+"""Entries of a TCAM block."""
 STAGES = {"tofino": 12, "tofino2": 20}
 """Of each chip's pipe. Source: the back end's device descriptions."""
 CACHE = Path("target/tofino-limits")
@@ -47,12 +47,14 @@ class Limit:
     constant: str
     control: str | None
     """The control whose TCAM grows with the size; None if the size is bounded by `most`."""
+    blocks: int = 1
+    """TCAM blocks in a step of the search."""
     most: int | None = None
 
 
 LIMITS = {
-    "routes": Limit("ROUTES", "Forward"),
-    "flows": Limit("FLOWS", "IdentifyFlow"),
+    "routes": Limit("ROUTES", "Forward", blocks=32),
+    "flows": Limit("FLOWS", "IdentifyFlow", blocks=8),
     # Every port number of both chips: TNA's PortId_t has 9 bits.
     "ports": Limit("PORTS", None, most=512),
 }
@@ -171,12 +173,14 @@ class Search:
         if refusal := self.tried(limit.constant, today):
             raise CompilerError(f"{limit.constant} = {today} does not fit today: {refusal}")
         tries = {today: FITS}
+        step = limit.blocks * TCAM_ENTRIES
 
         def fits(size: int) -> bool:
             tries[size] = self.tried(limit.constant, size)
             return tries[size] == FITS
 
-        fit, refused = bisected(today, ceiling + TCAM_ENTRIES, TCAM_ENTRIES, fits)
+        above = today + ((ceiling - today) // step + 1) * step
+        fit, refused = bisected(today, above, step, fits)
         return {
             "size": today,
             "fits": fit,
@@ -197,7 +201,7 @@ def size_of(constant: str) -> int:
 
 
 def bisected(fit: int, refused: int, step: int, fits: Callable[[int], bool]) -> tuple[int, int]:
-    """A size that fits and one that does not, `step` apart, from two that are further apart."""
+    """A size that fits and one that does not, `step` apart, from two that are whole steps apart."""
     while refused - fit > step:
         middle = fit + (refused - fit) // step // 2 * step
         if fits(middle):

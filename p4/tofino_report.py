@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tofino import BUILD, REST, ROOT, TARGETS
+from tofino_limits import LIMITS as SEARCHED
 from tofino_limits import STAGES, TCAM_ENTRIES, digest
 
 PAGE = ROOT / "docs/reports/tofino-resources.md"
@@ -51,8 +52,8 @@ p4c's Tofino back end ({compiler}) made of [p4/tna.p4](../../p4/tna.p4).
 LIMITS = """
 ## How much fits
 
-`p4/tofino_limits.py` varies one table size, compiles, and bisects in steps of {step} entries; the
-other sizes stay as they are. *Refused* is the next step, and the compiler's first error there. The
+`p4/tofino_limits.py` varies one table size, compiles, and bisects in steps of {steps}; the other
+sizes stay as they are. *Refused* is the next step, and the compiler's first error there. The
 compiler is {compiler}.{stale}
 
 {limits}
@@ -150,7 +151,11 @@ def limits() -> str:
             sizes = (f"{found['size']:,}", f"{found['fits']:,}")
             lines.append(row([NAMES[one["target"]], noun, *sizes, refused]))
     return LIMITS.format(
-        step=TCAM_ENTRIES,
+        steps=" and ".join(
+            f"{one.blocks * TCAM_ENTRIES:,} {noun}"
+            for noun, one in SEARCHED.items()
+            if one.control is not None
+        ),
         compiler=" and ".join(dict.fromkeys(one["compiler"] for one in contents)),
         stale="" if all(one["sources"] == digest() for one in contents) else STALE,
         limits="\n".join(lines),

@@ -107,14 +107,14 @@ def search(p4c: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str
 
 def test_the_search_finds_the_largest_sizes(tmp_path: Path) -> None:
     p4c = tmp_path / "p4c"
-    fake(p4c, most={"ROUTES": 80_000, "FLOWS": 7_168, "PORTS": 512}, otherwise=STAGES)
+    fake(p4c, most={"ROUTES": 80_000, "FLOWS": 17_000, "PORTS": 512}, otherwise=STAGES)
     ran = search(p4c, "--out", tmp_path, "tofino")
     assert ran.returncode == 0, ran.stderr
     content = json.loads((tmp_path / "tofino/limits.json").read_text())
     found = content["limits"]
-    # The largest multiples of 512 up to 80,000 and 7,168, and the next ones.
-    assert (found["routes"]["fits"], found["routes"]["refused"]) == (79_872, 80_384)
-    assert (found["flows"]["fits"], found["flows"]["refused"]) == (7_168, 7_680)
+    # In steps of 16,384 from 65,536, and of 4,096 from 4,096.
+    assert (found["routes"]["fits"], found["routes"]["refused"]) == (65_536, 81_920)
+    assert (found["flows"]["fits"], found["flows"]["refused"]) == (16_384, 20_480)
     assert found["routes"]["because"] == "tofino supports up to 12 stages, using 13"
     assert (found["ports"]["fits"], found["ports"]["refused"]) == (512, None)
     assert content["compiler"] == "7.1"
@@ -123,9 +123,20 @@ def test_the_search_finds_the_largest_sizes(tmp_path: Path) -> None:
     assert search(p4c, "--out", tmp_path, "tofino").stdout == ran.stdout
 
 
+def test_the_search_ends_below_a_ceiling_that_is_no_whole_step_away(tmp_path: Path) -> None:
+    p4c = tmp_path / "p4c"
+    fake(p4c, most={"ROUTES": 1_000_000, "FLOWS": 1_000_000}, otherwise=STAGES)
+    assert search(p4c, "--out", tmp_path, "tofino").returncode == 0
+    found = json.loads((tmp_path / "tofino/limits.json").read_text())["limits"]
+    routes = found["routes"]
+    assert routes["fits"] % 16_384 == 0
+    assert routes["fits"] < routes["ceiling"] < routes["fits"] + 16_384
+    assert routes["refused"] is None
+
+
 def test_the_search_ends_with_the_text_of_another_failure(tmp_path: Path) -> None:
     p4c = tmp_path / "p4c"
-    most = {"ROUTES": 80_000, "FLOWS": 7_168, "PORTS": 512}
+    most = {"ROUTES": 80_000, "FLOWS": 17_000, "PORTS": 512}
     fake(p4c, most=most, otherwise="error: No space left on device")
     ran = search(p4c, "--out", tmp_path, "tofino")
     assert (ran.returncode, "No space left on device" in ran.stderr) == (1, True)
