@@ -52,9 +52,9 @@ p4c's Tofino back end ({compiler}) made of [p4/tna.p4](../../p4/tna.p4).
 LIMITS = """
 ## How much fits
 
-`p4/tofino_limits.py` varies one table size, compiles, and bisects in steps of {steps}; the other
-sizes stay as they are. *Refused* is the next step, and the compiler's first error there. The
-compiler is {compiler}.{stale}
+`p4/tofino_limits.py` varies one table size, compiles, and bisects; the other sizes stay as they are.
+*Refused* is the next step, and the compiler's first error there.
+Steps: {steps}. Compiler: {compiler}.{unsearched}{stale}
 
 {limits}
 
@@ -150,7 +150,10 @@ def limits() -> str:
                 refused = f"{found['refused']:,}: `{found['because']}`"
             sizes = (f"{found['size']:,}", f"{found['fits']:,}")
             lines.append(row([NAMES[one["target"]], noun, *sizes, refused]))
+    searched = {one["target"] for one in contents}
+    missing = [NAMES[target] for target in TARGETS if target not in searched]
     return LIMITS.format(
+        unsearched="".join(f" {name} was not searched to the end." for name in missing),
         steps=" and ".join(
             f"{one.blocks * TCAM_ENTRIES:,} {noun}"
             for noun, one in SEARCHED.items()

@@ -87,6 +87,7 @@ mod tests {
     use parquet::record::RowAccessor;
     use parquet::schema::parser::parse_message_type;
 
+    use super::super::checked_pages::tests::assert_damage_is_found;
     use super::*;
 
     const ROWS: i64 = 1_000;
@@ -135,15 +136,7 @@ mod tests {
 
     #[test]
     fn a_damaged_page_of_a_copy_is_found() {
-        let bytes = copied(unchecked(), "damaged").expect("a table");
-        let reader = SerializedFileReader::new(Bytes::from(bytes.clone())).expect("whole");
-        for chunk in reader.metadata().row_group(0).columns() {
-            let (start, length) = chunk.byte_range();
-            let mut damaged = bytes.clone();
-            damaged[(start + length) as usize - 1] ^= 1;
-            let error = read(damaged).expect_err("a damaged page").to_string();
-            assert!(error.contains("CRC checksum mismatch"), "{error}");
-        }
+        assert_damage_is_found(&copied(unchecked(), "damaged").expect("a table"));
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn checked_header(header: &[u8], crc: u32) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs;
 
     use parquet::data_type::ByteArray;
@@ -153,9 +153,9 @@ mod tests {
         assert!(pages > 6, "{pages} pages");
     }
 
-    #[test]
-    fn readers_find_each_damaged_page() {
-        let bytes = written("damaged");
+    /// Asserts that reading the rows finds damage to the last page of any chunk.
+    pub(in super::super) fn assert_damage_is_found(bytes: &[u8]) {
+        let bytes = bytes.to_vec();
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).expect("whole");
         for group in reader.metadata().row_groups() {
             for chunk in group.columns() {
@@ -163,10 +163,17 @@ mod tests {
                 let mut damaged = bytes.clone();
                 // The last byte of the chunk's last page.
                 damaged[(start + length) as usize - 1] ^= 1;
-                let error = read(damaged).expect_err("a damaged page").to_string();
+                let read = SerializedFileReader::new(bytes::Bytes::from(damaged))
+                    .and_then(|reader| reader.get_row_iter(None)?.collect::<Result<Vec<_>>>());
+                let error = read.expect_err("a damaged page").to_string();
                 assert!(error.contains("CRC checksum mismatch"), "{error}");
             }
         }
+    }
+
+    #[test]
+    fn readers_find_each_damaged_page() {
+        assert_damage_is_found(&written("damaged"));
     }
 
     #[test]
