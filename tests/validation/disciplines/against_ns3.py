@@ -28,7 +28,8 @@ TCP is chaotic, so a cell compares ten runs with other starts: our mean ± stand
 ns-3's, and the difference of the means. DropTail's bounds are 3 % of the mean delay, 1 % of the
 goodput and 5 % of the drops. Other rows add the bounds for the same arrivals
 (`queueing/tests/ns3.rs`): CoDel 0.5 % of the delay and 6 % of the drops or marks, FQ-CoDel 1.5 %
-and 1 %, COBALT 0.1 % and 0.1 %. PIE decides as ns-3's on each packet.
+and 1 %, COBALT 0.1 % and 0.1 %. PIE decides as ns-3's on each packet. DropTail's bounds were set
+after the first figures.
 
 Some settings differ from the defaults:
 
