@@ -52,7 +52,7 @@ p4c's Tofino back end ({compiler}) made of [p4/tna.p4](../../p4/tna.p4).
 LIMITS = """
 ## How much fits
 
-`p4/tofino_limits.py` varies one table size, compiles, and bisects; the other sizes stay as they are.
+`p4/tofino_limits.py` varies one table size, compiles, and bisects; the other sizes stay.
 *Refused* is the next step, and the compiler's first error there.
 Steps: {steps}. Compiler: {compiler}.{unsearched}{stale}
 
