@@ -23,7 +23,9 @@ import hashlib
 import json
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,12 +111,20 @@ def resized(constant: str, size: int, folder: Path) -> None:
         raise CompilerError(f"{constant} is declared {count} times in {PROGRAM}, expected once")
 
 
-def digest() -> str:
-    """Of the program's files: says which program a search was run on."""
-    whole = hashlib.sha256()
-    for path in sorted(sources()):
-        whole.update(f"{path}\n".encode() + (ROOT / path).read_bytes())
-    return whole.hexdigest()
+def digest(root: Path = ROOT) -> str:
+    """Of the program as the preprocessor leaves it: says which one a search was run on.
+
+    Comments, and what a shared file has for other architectures only, do not count. Raises
+    CompilerError if the C preprocessor fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("core.p4", "tna.p4", "t2na.p4"):
+            Path(folder, name).touch()
+        command = ["cc", "-E", "-P", "-undef", "-nostdinc", "-I", folder, "-x", "c", str(PROGRAM)]
+        ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise CompilerError(f"cc cannot preprocess {PROGRAM}:\n{ran.stderr}")
+    return hashlib.sha256(" ".join(ran.stdout.split()).encode()).hexdigest()
 
 
 def version(out: Path) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,18 @@ def test_an_error_beside_those_of_placement_ends_the_search(limits: ModuleType) 
 def test_an_end_without_an_error_is_not_a_refusal(limits: ModuleType) -> None:
     with pytest.raises(limits.CompilerError, match="exit code 137"):
         limits.outcome(137, "Killed\n")
+
+
+def test_the_digest_is_of_the_program_without_comments(limits: ModuleType, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "p4", tmp_path / "p4")
+    metadata = tmp_path / "p4/metadata.p4"
+    text = metadata.read_text()
+    for added, same in (("// A comment.\n\n", True), ("const bit<8> ONE_MORE = 1;\n", False)):
+        metadata.write_text(text + added)
+        assert (limits.digest(tmp_path) == limits.digest()) is same
+    metadata.unlink()
+    with pytest.raises(limits.CompilerError, match=r"cc cannot preprocess .*\n.*metadata\.p4"):
+        limits.digest(tmp_path)
 
 
 def fake(p4c: Path, *, most: dict[str, int], otherwise: str) -> None:
