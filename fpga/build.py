@@ -1,13 +1,15 @@
 """Builds the bitstream of a board: `make fpga BOARD=...` (docs/guide/hardware-bottleneck.md).
 
 Yosys synthesizes, nextpnr-ecp5 places and routes with each seed, and ecppack makes the bitstream of
-the fastest result. All three come from PyPI (`make fpga-test` says how) or are on PATH.
+the fastest result. Each of them is the one on PATH, or else PyPI's (`make fpga-test` says how). The
+variables YOSYS, NEXTPNR_ECP5 and ECPPACK name another program.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
@@ -69,9 +71,19 @@ class BuildError(RuntimeError):
 
 
 def tool(name: str) -> str:
-    """The path of a tool: the native one, or PyPI's. Raises `BuildError` if there is neither."""
-    here = Path(sys.executable).parent
-    for candidate in (shutil.which(name), shutil.which(f"yowasp-{name}", path=str(here))):
+    """The path of a tool: the one that its variable names, the native one, or PyPI's.
+
+    The variable of `nextpnr-ecp5` is `NEXTPNR_ECP5`, and so on. Raises `BuildError` if the named
+    program is missing, or all of them are.
+    """
+    variable = name.upper().replace("-", "_")
+    here = str(Path(sys.executable).parent)
+    if chosen := os.environ.get(variable):
+        for candidate in (shutil.which(chosen), shutil.which(chosen, path=here)):
+            if candidate:
+                return candidate
+        raise BuildError(f"{variable}: {chosen} is not installed")
+    for candidate in (shutil.which(name), shutil.which(f"yowasp-{name}", path=here)):
         if candidate:
             return candidate
     raise BuildError(f"{name} is not installed: make fpga-test installs yowasp-{name}")

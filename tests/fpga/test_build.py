@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -30,6 +31,28 @@ def test_the_slowest_clock_counts(build: ModuleType) -> None:
         "oscillator": {"achieved": 24.0, "constraint": 25.0},
     }
     assert build.lowest_mhz({"fmax": clocks}) == 120.0
+
+
+def program(folder: Path, name: str) -> str:
+    """A program of that name in a folder."""
+    path = folder / name
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_each_tool_can_be_chosen_alone(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = [program(tmp_path, name) for name in ("yosys", "nextpnr-ecp5")]
+    other = program(tmp_path, "other-yosys")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert [build.tool("yosys"), build.tool("nextpnr-ecp5")] == native
+    monkeypatch.setenv("YOSYS", "other-yosys")
+    assert [build.tool("yosys"), build.tool("nextpnr-ecp5")] == [other, native[1]]
+    monkeypatch.setenv("NEXTPNR_ECP5", "missing")
+    with pytest.raises(build.BuildError, match="NEXTPNR_ECP5: missing is not installed"):
+        build.tool("nextpnr-ecp5")
 
 
 def test_utilization_is_read_from_the_log(build: ModuleType) -> None:
