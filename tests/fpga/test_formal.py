@@ -47,7 +47,12 @@ def test_a_module_is_proven(top: str) -> None:
 @pytest.mark.parametrize(
     ("top", "module", "right", "wrong"),
     [
-        ("fraction_multiplier_proof", "fraction_multiplier", "whole_in + 2;", "whole_in + 1;"),
+        (
+            "fraction_multiplier_proof",
+            "fraction_multiplier",
+            "wide_part_in - two;",
+            "wide_part_in - one;",
+        ),
         ("descriptor_fifo_proof", "descriptor_fifo", "pushes = push && !full", "pushes = push"),
     ],
 )

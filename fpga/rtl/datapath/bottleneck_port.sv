@@ -74,7 +74,7 @@ module bottleneck_port #(
     localparam int OFFER_W = TIME_W + FRAME_W + 2 + TAG_W;
 
     // The memory: frames in the queue, in the delay line, and a few that are offered.
-    logic                  at_start, advance, commit, discard, has_room, rejected, freed;
+    logic                  at_start, advance, commit, discard, has_room, rejected, freed, read;
     logic [OFFERS_LOG2:0]  offers;
     logic [ADDRESS_W-1:0]  start, write_at, read_at, freed_to;
     logic [DATA_WIDTH-1:0] read_data;
@@ -87,7 +87,8 @@ module bottleneck_port #(
         .freed, .freed_to
     );
     frame_memory #(.WIDTH(DATA_WIDTH), .ADDRESS_W(ADDRESS_W)) memory (
-        .clk, .write(advance), .write_at, .write_data(in_data), .read_at, .read_data
+        .clk, .write(advance), .write_at, .write_data(in_data), .read, .read_at,
+        .read_data
     );
 
     // In.
@@ -161,7 +162,7 @@ module bottleneck_port #(
     logic [FRAME_W-1:0] leaving_bytes, last_byte, words_after;
     logic [TAG_W-1:0]   leaving_tag;
 
-    assign last_byte = dequeued_bytes - 1;
+    always_ff @(posedge clk) last_byte <= dequeued_bytes - 1;
     assign words_after = last_byte >> $clog2(LANES);
     delay_line #(
         .ENTRY_W(1 + FRAME_W + TAG_W), .PERIOD_PS(PERIOD_PS), .DEPTH_LOG2(DEPTH_LOG2)
@@ -176,7 +177,7 @@ module bottleneck_port #(
         .frame_start(leaving_tag[ADDRESS_W-1:0]), .frame_bytes(leaving_bytes),
         .frame_is_marked(leaving_is_marked),
         .frame_marked_checksum(leaving_tag[TAG_W-1:ADDRESS_W]), .pop,
-        .read_at, .read_data, .freed, .freed_to,
+        .read, .read_at, .read_data, .freed, .freed_to,
         .out_valid, .out_ready, .out_data, .out_keep, .out_last, .is_quiet, .left,
         .left_late_by
     );

@@ -15,7 +15,7 @@ module delay_line #(
     input  logic                           sent,
     input  logic [narrows_pkg::TIME_W-1:0] sent_end,
     input  logic [narrows_pkg::TIME_W-1:0] delay,
-    // The words after its first.
+    // The words after its first, steady for two cycles before `sent`.
     input  logic [narrows_pkg::FRAME_W-1:0] words_after,
     input  logic [ENTRY_W-1:0]             entry,
     // Whether it takes one more transmission than those that were reported.
@@ -27,10 +27,12 @@ module delay_line #(
     input  logic                           pop
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
-    localparam int STREAM_W = narrows_pkg::FRAME_W + 16;
+    localparam int FRAME_W = narrows_pkg::FRAME_W;
+    localparam int STREAM_W = FRAME_W + 16;
     logic                is_summed, is_first_known, is_compared, is_later, push;
     logic [TIME_W-1:0]   sum, first, last;
-    logic [STREAM_W-1:0] stream;
+    logic [FRAME_W-1:0]  words;
+    logic [STREAM_W-1:0] product, stream;
     logic [ENTRY_W-1:0]  kept;
     logic [DEPTH_LOG2:0] count;
 
@@ -49,9 +51,11 @@ module delay_line #(
         push <= is_compared && !rst;
         if (sent) begin
             sum <= sent_end + delay;
-            stream <= {16'd0, words_after} * STREAM_W'(PERIOD_PS);
+            stream <= product;
             kept <= entry;
         end
+        words <= words_after;
+        product <= {16'd0, words} * STREAM_W'(PERIOD_PS);
         first <= sum - {{(TIME_W - STREAM_W){1'b0}}, stream};
         is_later <= first > last;
         if (rst) last <= '0;

@@ -1,7 +1,7 @@
 // Sends each frame of the delay line, its first word in the first cycle at or after its instant.
 //
-// The frame's first word is read from the memory before. A mark is written into the frame as it
-// leaves: the ECN field and the header's checksum.
+// The frame's first two words are read from the memory before. A mark is written into the frame as
+// it leaves: the ECN field and the header's checksum.
 module frame_reader #(
     parameter int LANES = 1,
     parameter int ADDRESS_W = 15,
@@ -22,7 +22,9 @@ module frame_reader #(
     input  logic [15:0]                     frame_marked_checksum,
     output logic                            pop,
 
+    output logic                            read,
     output logic [ADDRESS_W-1:0]            read_at,
+    // The word before the last two reads.
     input  logic [8*LANES-1:0]              read_data,
     output logic                            freed,
     output logic [ADDRESS_W-1:0]            freed_to,
@@ -42,11 +44,10 @@ module frame_reader #(
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int FRAME_W = narrows_pkg::FRAME_W;
     localparam int TOS = 15, CHECKSUM = 24;
-    localparam logic [1:0] IDLE = 2'd0, FETCH = 2'd1, WAIT = 2'd2, SEND = 2'd3;
+    localparam logic [2:0] IDLE = 3'd0, FETCH = 3'd1, FETCH_NEXT = 3'd2, WAIT = 3'd3, SEND = 3'd4;
 
-    logic [1:0]           state;
+    logic [2:0]           state;
     logic [TIME_W-1:0]    leave_at, quiet_end;
-    logic [ADDRESS_W-1:0] at;
     logic [FRAME_W-1:0]   bytes_left;
     logic [4:0]           index;
     logic                 is_due, is_far, is_marked, takes, is_last, is_first;
@@ -56,9 +57,7 @@ module frame_reader #(
     assign pop = state == IDLE && frame_valid;
     assign takes = ((state == WAIT && is_due) || state == SEND) && (!out_valid || out_ready);
     assign is_last = bytes_left <= FRAME_W'(LANES);
-    assign freed_to = at + 1;
-    assign freed = takes && is_last;
-    assign read_at = takes ? freed_to : at;
+    assign read = takes || state == FETCH || state == FETCH_NEXT;
 
     always_comb begin
         word = read_data;
@@ -79,14 +78,17 @@ module frame_reader #(
         left_late_by <= now - leave_at;
         if (pop) begin
             leave_at <= frame_leave_at;
-            at <= frame_start;
+            read_at <= frame_start;
             bytes_left <= frame_bytes;
             is_marked <= frame_is_marked;
             checksum <= frame_marked_checksum;
             index <= '0;
         end
+        if (read) read_at <= read_at + 1;
+        freed <= takes && is_last && !rst;
+        // The reads are two words ahead.
+        freed_to <= read_at - 1;
         if (takes) begin
-            at <= freed_to;
             bytes_left <= bytes_left - FRAME_W'(LANES);
             if (index != '1) index <= index + 1;
             out_data <= word;
@@ -100,7 +102,8 @@ module frame_reader #(
             if (takes) out_valid <= 1'b1;
             case (state)
                 IDLE: if (frame_valid) state <= FETCH;
-                FETCH: state <= WAIT;
+                FETCH: state <= FETCH_NEXT;
+                FETCH_NEXT: state <= WAIT;
                 default: if (takes) state <= is_last ? IDLE : SEND;
             endcase
         end

@@ -45,9 +45,10 @@ module frame_writer #(
     output logic                            is_giant
 );
     localparam int FRAME_W = narrows_pkg::FRAME_W;
-    localparam logic [1:0] WRITE = 2'd0, COUNT = 2'd1, JUDGE = 2'd2, OFFER = 2'd3;
-    logic [1:0]         state;
+    localparam logic [2:0] WRITE = 3'd0, COUNT = 3'd1, JUDGE = 3'd2, DECIDE = 3'd3, OFFER = 3'd4;
+    logic [2:0]         state;
     logic               beat, has_error, is_taken, is_refused, has_overflow, is_within;
+    logic               is_short, is_long;
     logic [5:0]         index;
     logic [LANES-1:0]   last_keep;
     logic [FRAME_W-1:0] last_bytes;
@@ -55,15 +56,13 @@ module frame_writer #(
     assign in_ready = state == WRITE;
     assign beat = in_valid && in_ready;
     assign at_start = in_ready && !in_valid && index == 0;
-    // A giant's bytes are counted up to the first word that is too many.
-    assign is_within = offer_bytes <= FRAME_W'(MAX_BYTES);
     assign advance = beat && is_within && has_room && !has_overflow;
 
-    assign is_errored = state == JUDGE && has_error;
-    assign is_runt = state == JUDGE && !has_error && offer_bytes < FRAME_W'(MIN_BYTES);
-    assign is_giant = state == JUDGE && !has_error && !is_within;
-    assign is_refused = is_errored || is_runt || is_giant || (state == JUDGE && is_taken);
-    assign discard = is_refused || (state == JUDGE && has_overflow);
+    assign is_errored = state == DECIDE && has_error;
+    assign is_runt = state == DECIDE && !has_error && is_short;
+    assign is_giant = state == DECIDE && !has_error && is_long;
+    assign is_refused = is_errored || is_runt || is_giant || (state == DECIDE && is_taken);
+    assign discard = is_refused || (state == DECIDE && has_overflow);
     assign offer_valid = state == OFFER;
     assign offer_is_stored = !has_overflow;
     assign commit = offer_valid && offer_ready;
@@ -83,6 +82,7 @@ module frame_writer #(
             state <= WRITE;
             index <= '0;
             offer_bytes <= '0;
+            is_within <= 1'b1;
             has_overflow <= 1'b0;
             promise <= '0;
         end else begin
@@ -92,7 +92,11 @@ module frame_writer #(
                     if (beat) begin
                         if (index != '1) index <= index + 1;
                         if (is_within && !has_room) has_overflow <= 1'b1;
-                        if (!in_last && is_within) offer_bytes <= offer_bytes + FRAME_W'(LANES);
+                        // A giant's bytes are counted up to the first word that is too many.
+                        if (!in_last && is_within) begin
+                            offer_bytes <= offer_bytes + FRAME_W'(LANES);
+                            is_within <= offer_bytes <= FRAME_W'(MAX_BYTES - LANES);
+                        end
                         if (in_last) state <= COUNT;
                         offer_at <= now;
                         last_keep <= in_keep;
@@ -103,12 +107,18 @@ module frame_writer #(
                     offer_bytes <= offer_bytes + last_bytes;
                     state <= JUDGE;
                 end
-                JUDGE: state <= is_refused ? WRITE : OFFER;
+                JUDGE: begin
+                    is_short <= offer_bytes < FRAME_W'(MIN_BYTES);
+                    is_long <= offer_bytes > FRAME_W'(MAX_BYTES);
+                    state <= DECIDE;
+                end
+                DECIDE: state <= is_refused ? WRITE : OFFER;
                 default: if (offer_ready) state <= WRITE;
             endcase
             if (is_refused || commit) begin
                 index <= '0;
                 offer_bytes <= '0;
+                is_within <= 1'b1;
                 has_overflow <= 1'b0;
             end
         end

@@ -28,29 +28,48 @@ module memory_ring #(
     input  logic [ADDRESS_W-1:0] freed_to
 );
     localparam int LIVE_W = FRAMES_LOG2 + 1;
-    logic [ADDRESS_W-1:0] free_at, after;
+    // The place after each: `after` that of `write_at`.
+    logic [ADDRESS_W-1:0] free_at, free_seen, before_free, after, after_start, after_rejected;
+    logic [ADDRESS_W-1:0] returned_start;
     // Frames that were offered and neither rejected nor read.
     logic [LIVE_W-1:0]    live;
+    // A rejected frame, a cycle later: whether none had been offered after it.
+    logic                 returns, was_newest;
 
-    // One word stays free, so that a full ring differs from an empty one.
-    assign after = write_at + 1;
-    assign has_room = after != free_at;
+    // A full ring must differ from an empty one, and `has_room` is of a cycle before. So two words
+    // stay free.
+    always_ff @(posedge clk) begin
+        free_seen <= free_at;
+        before_free <= free_at - 1;
+        has_room <= after != free_seen && after != before_free && !rst;
+        after_start <= start + 1;
+        returns <= rejected && !rst;
+        was_newest <= is_newest && !commit;
+        returned_start <= rejected_start;
+        after_rejected <= rejected_start + 1;
+    end
 
     always_ff @(posedge clk) begin
         if (rst) begin
             write_at <= '0;
+            after <= ADDRESS_W'(1);
             start <= '0;
             free_at <= '0;
             live <= '0;
         end else begin
-            live <= live + LIVE_W'(commit) - LIVE_W'(rejected) - LIVE_W'(freed);
-            if (advance) write_at <= after;
+            live <= live + LIVE_W'(commit) - LIVE_W'(returns) - LIVE_W'(freed);
+            if (advance) begin
+                write_at <= after;
+                after <= after + 1;
+            end
             if (commit) start <= write_at;
             if (discard) begin
                 write_at <= start;
-            end else if (rejected && is_newest && at_start) begin
-                write_at <= rejected_start;
-                start <= rejected_start;
+                after <= after_start;
+            end else if (returns && was_newest && at_start) begin
+                write_at <= returned_start;
+                after <= after_rejected;
+                start <= returned_start;
             end
             if (freed) free_at <= freed_to;
             else if (live == 0 && at_start) free_at <= write_at;

@@ -28,19 +28,29 @@ module row_tally #(
     localparam int ROW_W = narrows_pkg::NUMBER_W + 2 * narrows_pkg::TIME_W + 4
         + narrows_pkg::COUNTED_W + narrows_pkg::PACKETS_W + narrows_pkg::BYTES_W;
     localparam logic [2:0]
-        CLEAR = 3'd0, IDLE = 3'd1, FETCH = 3'd2, ADD = 3'd3, STORE = 3'd4, ANSWER = 3'd5;
+        CLEAR = 3'd0, IDLE = 3'd1, FETCH = 3'd2, KEEP = 3'd3, ADD = 3'd4, STORE = 3'd5,
+        LOOK_UP = 3'd6, ANSWER = 3'd7;
     localparam logic [1:0] PACKETS = 2'd0, BYTES = 2'd1;
 
+    // What the cycle that writes a count reads is not used.
+    (* no_rw_check *)
     logic [47:0]  counts [0:127];
-    logic [47:0]  fetched, sum;
+    // A count from the block RAM, and a cycle later.
+    logic [47:0]  fetched, kept, sum;
     logic [6:0]   at;
     logic [2:0]   state;
     logic [1:0]   part;
-    logic [5:0]   waited_bits;
+    logic [5:0]   waited_bits, group_bits;
+    // Of eight bits of the waiting time: whether there is a one, and the place after the highest.
+    logic [63:0]  waited;
+    logic [7:0]   group_has;
+    logic [31:0]  group_places;
     logic         full;
     // Of the row in progress.
     logic [narrows_pkg::COUNTED_W-1:0] counted;
+    /* verilator lint_off UNUSEDSIGNAL */ // Its 64th bit is zero for 106 days.
     logic [narrows_pkg::TIME_W-1:0]    sojourn;
+    /* verilator lint_on UNUSEDSIGNAL */
     logic                              is_dequeue;
 
     /* verilator lint_off PINCONNECTEMPTY */
@@ -51,16 +61,28 @@ module row_tally #(
     /* verilator lint_on PINCONNECTEMPTY */
     assign in_ready = state == IDLE;
     assign lost = in_valid && in_ready && full;
-    assign count = fetched;
+    assign count = kept;
 
+    // The significant bits of the waiting time, in two cycles.
+    assign waited = {1'b0, sojourn[62:0]};
     always_comb begin
-        waited_bits = '0;
-        for (int n = 0; n < 63; n++) if (sojourn[n]) waited_bits = 6'(n + 1);
+        group_bits = '0;
+        for (int n = 0; n < 8; n++)
+            if (group_has[n]) group_bits = 6'(8 * n) + {2'b00, group_places[4*n +: 4]};
+    end
+    always_ff @(posedge clk) begin
+        for (int n = 0; n < 8; n++) begin
+            group_has[n] <= |waited[8*n +: 8];
+            for (int place = 0; place < 8; place++)
+                if (waited[8*n + place]) group_places[4*n +: 4] <= 4'(place + 1);
+        end
+        waited_bits <= group_bits;
     end
 
     always_ff @(posedge clk) begin
         if (state == STORE || state == CLEAR) counts[at] <= sum;
         fetched <= counts[at];
+        kept <= fetched;
     end
 
     always_ff @(posedge clk) begin
@@ -82,11 +104,13 @@ module row_tally #(
                     is_dequeue <= in_row.kind == narrows_pkg::EVENT_DEQUEUE;
                     at <= in_valid ? {3'b000, in_row.kind, in_row.reason} : address;
                     if (in_valid) state <= FETCH;
-                    else if (read && !done) state <= ANSWER;
+                    else if (read && !done) state <= LOOK_UP;
                 end
-                FETCH: state <= ADD;
+                FETCH: state <= KEEP;
+                KEEP: state <= ADD;
+                LOOK_UP: state <= ANSWER;
                 ADD: begin
-                    sum <= fetched + (part == BYTES ? {31'd0, counted} : 48'd1);
+                    sum <= kept + (part == BYTES ? {31'd0, counted} : 48'd1);
                     state <= STORE;
                 end
                 STORE: begin

@@ -19,6 +19,8 @@ module descriptor_fifo #(
 );
     localparam int DEPTH = 1 << DEPTH_LOG2;
 
+    // An entry is never read in the cycle that stores it: `stored` does not count it yet.
+    (* no_rw_check *)
     logic [WIDTH-1:0]      memory [0:DEPTH-1];
     logic [WIDTH-1:0]      read_data;
     logic [DEPTH_LOG2-1:0] write_at, read_at;

@@ -4,7 +4,8 @@
 // time, the carry at a new rate and the bytes of a time limit are all of this form. It doubles and
 // adds, a bit of n at a time from the highest. So it needs adders only, no multiplier and no
 // divider. STEPS bits are done in a cycle; more steps make fewer cycles and a longer path.
-// `n` is the upper `n_bits` bits of its port, so a short factor takes fewer cycles.
+// `n` is the upper `n_bits` bits of its port, so a short factor takes fewer cycles. The whole part
+// follows a cycle behind: it only needs to know how many units were taken off.
 //
 // part_in <= unit and carry < unit; then part < unit after each step, and two subtractions suffice.
 module fraction_multiplier #(
@@ -37,7 +38,6 @@ module fraction_multiplier #(
     logic               is_last;
     logic [N_W-1:0]     bits, next_bits;
     logic [COUNT_W-1:0] left, next_left;
-    logic [WHOLE_W-1:0] next_whole;
     logic [UNIT_W-1:0]  next_part;
     logic [SUM_W-1:0]   one, two, wide_part_in;
 
@@ -50,60 +50,59 @@ module fraction_multiplier #(
     // chain long.
     logic [SUM_W-1:0]   add_0, add_1, add_2, skip_1, skip_2;
     logic [SUM_W-1:0]   pick_0, pick_1, pick_2, next_pick_0, next_pick_1, next_pick_2;
-    logic [WHOLE_W-1:0] whole_1, whole_2;
-    logic [WHOLE_W-1:0] pick_whole_0, pick_whole_1, pick_whole_2;
-    logic [WHOLE_W-1:0] next_pick_whole_0, next_pick_whole_1, next_pick_whole_2;
     /* verilator lint_off UNUSEDSIGNAL */ // A chosen part is below its unit.
     logic [SUM_W-1:0]   part_0, part_1, part_2;
     /* verilator lint_on UNUSEDSIGNAL */
-    logic [WHOLE_W-1:0] sum_0, sum_1, sum_2;
+    // Of each step in a cycle: whether it took place, its bit, and whether it took off a unit, two.
+    logic               bit_now, next_bit;
+    logic [STEPS-1:0]   did, did_add, did_one, did_two, has_step, has_bit, has_one, has_two;
+    logic [WHOLE_W-1:0] next_whole;
 
     always_comb begin
-        next_whole = whole;
         next_part = part;
         next_bits = bits;
+        next_bit = bit_now;
         next_left = left;
         next_pick_0 = pick_0;
         next_pick_1 = pick_1;
         next_pick_2 = pick_2;
-        next_pick_whole_0 = pick_whole_0;
-        next_pick_whole_1 = pick_whole_1;
-        next_pick_whole_2 = pick_whole_2;
         part_0 = '0;
         part_1 = '0;
         part_2 = '0;
-        sum_0 = '0;
-        sum_1 = '0;
-        sum_2 = '0;
+        has_step = '0;
+        has_bit = '0;
+        has_one = '0;
+        has_two = '0;
         for (int step = 0; step < STEPS; step++) begin
             if (STEPS == 1 || next_left != 0) begin
                 part_0 = {2'b00, next_part, 1'b0} + next_pick_0;
                 part_1 = {2'b00, next_part, 1'b0} + next_pick_1;
                 part_2 = {2'b00, next_part, 1'b0} + next_pick_2;
-                sum_0 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_0;
-                sum_1 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_1;
-                sum_2 = {next_whole[WHOLE_W-2:0], 1'b0} + next_pick_whole_2;
                 // The largest number of units that leaves no negative part.
-                if (!part_2[SUM_W-1]) begin
-                    next_part = part_2[UNIT_W-1:0];
-                    next_whole = sum_2;
-                end else if (!part_1[SUM_W-1]) begin
-                    next_part = part_1[UNIT_W-1:0];
-                    next_whole = sum_1;
-                end else begin
-                    next_part = part_0[UNIT_W-1:0];
-                    next_whole = sum_0;
-                end
-                next_pick_0 = next_bits[N_W-1] ? add_0 : '0;
-                next_pick_1 = next_bits[N_W-1] ? add_1 : skip_1;
-                next_pick_2 = next_bits[N_W-1] ? add_2 : skip_2;
-                next_pick_whole_0 = next_bits[N_W-1] ? whole_in : '0;
-                next_pick_whole_1 = next_bits[N_W-1] ? whole_1 : WHOLE_W'(1);
-                next_pick_whole_2 = next_bits[N_W-1] ? whole_2 : WHOLE_W'(2);
+                if (!part_2[SUM_W-1]) next_part = part_2[UNIT_W-1:0];
+                else if (!part_1[SUM_W-1]) next_part = part_1[UNIT_W-1:0];
+                else next_part = part_0[UNIT_W-1:0];
+                has_step[step] = 1'b1;
+                has_bit[step] = next_bit;
+                has_one[step] = !part_1[SUM_W-1];
+                has_two[step] = !part_2[SUM_W-1];
+                next_bit = next_bits[N_W-1];
+                next_pick_0 = next_bit ? add_0 : '0;
+                next_pick_1 = next_bit ? add_1 : skip_1;
+                next_pick_2 = next_bit ? add_2 : skip_2;
                 next_bits = {next_bits[N_W-2:0], 1'b0};
                 next_left = next_left - 1;
             end
         end
+    end
+
+    // Two units are one in the lowest bit, and one that is carried in.
+    always_comb begin
+        next_whole = whole;
+        for (int step = 0; step < STEPS; step++)
+            if (did[step])
+                next_whole = {next_whole[WHOLE_W-2:0], did_one[step]}
+                    + (did_add[step] ? whole_in : '0) + WHOLE_W'(did_two[step]);
     end
 
     // The carry at the end, with and without a unit less: both sums, then the choice.
@@ -121,14 +120,17 @@ module fraction_multiplier #(
         carries <= steps && is_last && !rst;
         chooses <= carries && !rst;
         done <= chooses && !rst;
+        did <= steps ? has_step : '0;
     end
 
     always_ff @(posedge clk) begin
         carried <= {3'b000, part} + {3'b000, carry};
         carried_less <= {3'b000, part} + carry_less;
+        did_add <= has_bit;
+        did_one <= has_one;
+        did_two <= has_two;
         if (prepares) begin
             left <= n_bits;
-            whole <= '0;
             part <= '0;
             add_0 <= wide_part_in;
             add_1 <= wide_part_in - one;
@@ -136,16 +138,12 @@ module fraction_multiplier #(
             carry_less <= {3'b000, carry} - one;
             skip_1 <= -one;
             skip_2 <= -two;
-            whole_1 <= whole_in + 1;
-            whole_2 <= whole_in + 2;
         end
         if (picks) begin
             pick_0 <= n[N_W-1] ? add_0 : '0;
             pick_1 <= n[N_W-1] ? add_1 : skip_1;
             pick_2 <= n[N_W-1] ? add_2 : skip_2;
-            pick_whole_0 <= n[N_W-1] ? whole_in : '0;
-            pick_whole_1 <= n[N_W-1] ? whole_1 : WHOLE_W'(1);
-            pick_whole_2 <= n[N_W-1] ? whole_2 : WHOLE_W'(2);
+            bit_now <= n[N_W-1];
             // The bits after the first.
             bits <= {n[N_W-2:0], 1'b0};
         end
@@ -153,18 +151,17 @@ module fraction_multiplier #(
             pick_0 <= next_pick_0;
             pick_1 <= next_pick_1;
             pick_2 <= next_pick_2;
-            pick_whole_0 <= next_pick_whole_0;
-            pick_whole_1 <= next_pick_whole_1;
-            pick_whole_2 <= next_pick_whole_2;
-            whole <= next_whole;
             part <= next_part;
+            bit_now <= next_bit;
             bits <= next_bits;
             left <= next_left;
         end
-        if (chooses && carried_less[SUM_W-1]) part <= carried[UNIT_W-1:0];
-        if (chooses && !carried_less[SUM_W-1]) begin
-            whole <= whole + 1;
-            part <= carried_less[UNIT_W-1:0];
-        end
+        if (chooses) part <= carried_less[SUM_W-1] ? carried[UNIT_W-1:0] : carried_less[UNIT_W-1:0];
+    end
+
+    always_ff @(posedge clk) begin
+        if (prepares) whole <= '0;
+        else if (chooses) whole <= whole + WHOLE_W'(!carried_less[SUM_W-1]);
+        else whole <= next_whole;
     end
 endmodule

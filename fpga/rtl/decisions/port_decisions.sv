@@ -81,7 +81,7 @@ module port_decisions #(
         ARRIVE = 5'd4, WEIGH = 5'd5, JUDGE = 5'd6, ADMIT = 5'd7, MARK = 5'd8,
         DEPART = 5'd9, CHECK = 5'd10, MARK_LATE = 5'd11, DEQUEUE = 5'd12, EGRESS = 5'd13,
         SEND = 5'd14, SENDING = 5'd15, DROP_LATE = 5'd16,
-        SET_UP = 5'd17, SETTING_UP = 5'd18;
+        SET_UP = 5'd17, SETTING_UP = 5'd18, VERDICT = 5'd19;
     logic [4:0] state;
 
     // What follows from the active settings.
@@ -133,7 +133,8 @@ module port_decisions #(
     assign sent_end = free_at;
     assign sent = state == SENDING && line_sent;
 
-    assign basis_frame = state == EGRESS ? egress_frame_bytes : arrival_frame_bytes;
+    always_ff @(posedge clk)
+        basis_frame <= state == EGRESS ? egress_frame_bytes : arrival_frame_bytes;
     length_basis basis_of (.basis(active.basis), .frame_bytes(basis_frame), .counted(basis_counted));
 
     // The event of this round, from a sample of the inputs.
@@ -150,7 +151,8 @@ module port_decisions #(
     logic [BYTES_W-1:0]   bytes_after;
     logic [PACKETS_W-1:0] packets_after;
     logic [NUMBER_W-1:0]  number;
-    logic                 is_idle, is_lost, lost, fits, marks_arrival, marks_departure, arrival_marked;
+    logic                 is_idle, is_lost, lost, fits, admits, marks_arrival, marks_departure;
+    logic                 arrival_marked;
     logic [1:0]           arrival_reason, drop_reason;
     logic [TIME_W-1:0]    sojourn;
     logic                 can_write;
@@ -173,9 +175,8 @@ module port_decisions #(
     assign can_write = !row_valid || row_ready;
     assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
         : fits ? narrows_pkg::DROP_MEMORY_FULL : narrows_pkg::DROP_QUEUE_FULL;
+    assign admits = fits && !is_lost && !fifo_full && arrival_is_stored;
     assign arrival_ready = state == ADMIT && can_write;
-    assign admitted = fits && !is_lost && !fifo_full && arrival_is_stored;
-    assign arrival_marked = admitted && arrival_ecn_capable && marks_arrival;
     assign fifo_push = arrival_ready && admitted;
     assign push_data = {arrival_at, arrival_frame_bytes, counted, number, arrival_tag,
                         arrival_ecn_capable, arrival_marked};
@@ -215,7 +216,8 @@ module port_decisions #(
                     else state <= PEEK;
                 ARRIVE: state <= WEIGH;
                 WEIGH: state <= JUDGE;
-                JUDGE: state <= ADMIT;
+                JUDGE: state <= VERDICT;
+                VERDICT: state <= ADMIT;
                 ADMIT: if (can_write) state <= arrival_marked ? MARK : PEEK;
                 MARK: if (can_write) state <= PEEK;
                 DEPART: state <= CHECK;
@@ -260,6 +262,10 @@ module port_decisions #(
             is_lost <= lost;
             packets_after <= packets + 1;
         end
+        if (state == VERDICT) begin
+            admitted <= admits;
+            arrival_marked <= admits && arrival_ecn_capable && marks_arrival;
+        end
         if (state == WEIGH) bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, counted};
         if (state == DEPART) begin
             dequeued_at <= next_due;
@@ -271,7 +277,7 @@ module port_decisions #(
             counted <= head_counted;
         end
         if (state == MARK_LATE && can_write && marks_departure && head_ecn) dequeued_marked <= 1'b1;
-        if (state == EGRESS) sent_counted <= basis_counted;
+        if (state == SEND) sent_counted <= basis_counted;
     end
 
     // What the queue holds, and the number of the next arrival.

@@ -33,20 +33,29 @@ module shared_multiplier #(
     localparam int PAD = UNIT_W - narrows_pkg::RATE_W;
     localparam int N_PAD = TIME_W - COUNTED_W;
 
-    logic done;
+    logic                              start, done;
+    logic [TIME_W-1:0]                 n_in, whole_in;
+    logic [6:0]                        n_bits;
+    logic [UNIT_W-1:0]                 fraction_in, unit_in, carry_in;
+
     assign time_done = done && !is_setup;
     assign setup_done = done && is_setup;
+
+    // The choice is a cycle of its own.
+    always_ff @(posedge clk) begin
+        start <= (time_start || setup_start) && !rst;
+        n_in <= is_setup ? n : {counted, {N_PAD{1'b0}}};
+        n_bits <= is_setup ? 7'(TIME_W) : 7'(COUNTED_W);
+        whole_in <= is_setup ? '0 : {{(TIME_W - UNIT_W){1'b0}}, byte_ps};
+        fraction_in <= is_setup ? part_in : {{PAD{1'b0}}, byte_part};
+        unit_in <= is_setup ? unit : {{PAD{1'b0}}, rate};
+        carry_in <= is_setup ? '0 : {{PAD{1'b0}}, carry};
+    end
 
     fraction_multiplier #(
         .N_W(TIME_W), .WHOLE_W(TIME_W), .UNIT_W(UNIT_W), .STEPS(STEPS)
     ) multiplier (
-        .clk, .rst, .start(time_start || setup_start),
-        .n(is_setup ? n : {counted, {N_PAD{1'b0}}}),
-        .n_bits(is_setup ? 7'(TIME_W) : 7'(COUNTED_W)),
-        .whole_in(is_setup ? '0 : {{(TIME_W - UNIT_W){1'b0}}, byte_ps}),
-        .part_in(is_setup ? part_in : {{PAD{1'b0}}, byte_part}),
-        .unit(is_setup ? unit : {{PAD{1'b0}}, rate}),
-        .carry(is_setup ? '0 : {{PAD{1'b0}}, carry}),
-        .done, .whole, .part
+        .clk, .rst, .start, .n(n_in), .n_bits, .whole_in, .part_in(fraction_in), .unit(unit_in),
+        .carry(carry_in), .done, .whole, .part
     );
 endmodule

@@ -1,8 +1,9 @@
 // Sends the board's own frames: answers to requests, answers to ARP, and reports of the ledger.
 //
-// A frame is a vector of bytes, of which a multiplexer takes one per cycle. A report is a Telemetry
-// Report 2.0 (P4.org, 2020) with one individual report: RepType INT without baseline metadata, and
-// the row as metadata of domain 0x4E41 (traffic/scapy/report.py has the same layout).
+// A frame is a vector of bytes. A multiplexer takes eight of them, which leave one per cycle while
+// it takes the next eight. A report is a Telemetry Report 2.0 (P4.org, 2020) with one individual
+// report: RepType INT without baseline metadata, and the row as metadata of domain 0x4E41
+// (traffic/scapy/report.py has the same layout).
 module frame_sender (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -34,6 +35,7 @@ module frame_sender (
 );
     // The lengths of frames, IP packets and UDP datagrams with their headers.
     localparam int REPLY_BYTES = 62, REPORT_BYTES = 106, HEADERS = 42;
+    localparam int GROUPS = (REPORT_BYTES + 7) / 8;
     localparam logic [6:0] REPLY_LAST = 7'(REPLY_BYTES - 1), REPORT_LAST = 7'(REPORT_BYTES - 1);
     localparam logic [15:0] ETHERTYPE_IP = 16'h0800, ETHERTYPE_ARP = 16'h0806;
     localparam logic [15:0] IP_START = 16'h4500, DONT_FRAGMENT = 16'h4000, TTL_UDP = 16'h4011;
@@ -49,6 +51,8 @@ module frame_sender (
     localparam logic [1:0] IDLE = 2'd0, SUM = 2'd1, FOLD = 2'd2, SEND = 2'd3;
     logic [1:0]  state;
     logic [6:0]  index;
+    logic [3:0]  group;
+    logic [63:0] eight, next_eight;
     logic        is_report, is_last, takes;
     logic [15:0] ip_length, udp_length, checksum;
     logic [18:0] sum;
@@ -60,12 +64,16 @@ module frame_sender (
     logic [8*(REPLY_BYTES-HEADERS)-1:0]    reply;
     logic [8*(REPLY_BYTES-14)-1:0]         arp;
     logic [8*REPORT_BYTES-1:0]             frame;
+    logic [64*GROUPS-1:0]                  padded;
+    narrows_row_t                          reported;
 
     assign is_report = kind == narrows_board_pkg::FRAME_REPORT;
     assign ip_length = is_report ? 16'(REPORT_BYTES - 14) : 16'(REPLY_BYTES - 14);
     assign udp_length = is_report ? 16'(REPORT_BYTES - 34) : 16'(REPLY_BYTES - 34);
-    assign flags = row.kind == narrows_pkg::EVENT_DROP ? FLAG_DROPPED
-        : row.kind == narrows_pkg::EVENT_MARK ? FLAG_CONGESTED : 8'd0;
+    // It is some bytes further.
+    always_ff @(posedge clk) reported <= row;
+    assign flags = reported.kind == narrows_pkg::EVENT_DROP ? FLAG_DROPPED
+        : reported.kind == narrows_pkg::EVENT_MARK ? FLAG_CONGESTED : 8'd0;
 
     assign udp_headers = {
         to_mac, own_mac, ETHERTYPE_IP,
@@ -79,11 +87,11 @@ module frame_sender (
     };
     assign report = {
         GROUP, sequence_number, own_ip, INDIVIDUAL, flags, METADATA,
-        direction, 6'd0, row.kind, 6'd0, row.reason, 8'd0,
-        {(64 - narrows_pkg::NUMBER_W){1'b0}}, row.number, row.at,
-        {(32 - narrows_pkg::COUNTED_W){1'b0}}, row.counted,
-        {(32 - narrows_pkg::PACKETS_W){1'b0}}, row.packets,
-        {(64 - narrows_pkg::BYTES_W){1'b0}}, row.bytes, row.sojourn
+        direction, 6'd0, reported.kind, 6'd0, reported.reason, 8'd0,
+        {(64 - narrows_pkg::NUMBER_W){1'b0}}, reported.number, reported.at,
+        {(32 - narrows_pkg::COUNTED_W){1'b0}}, reported.counted,
+        {(32 - narrows_pkg::PACKETS_W){1'b0}}, reported.packets,
+        {(64 - narrows_pkg::BYTES_W){1'b0}}, reported.bytes, reported.sojourn
     };
     // Ethernet and IPv4, addresses of 6 and 4 bytes, an answer; zeros to the shortest frame.
     assign arp = {
@@ -99,6 +107,7 @@ module frame_sender (
         endcase
     end
 
+    assign padded = {frame, {(64 * GROUPS - 8 * REPORT_BYTES){1'b0}}};
     assign is_last = index == (is_report ? REPORT_LAST : REPLY_LAST);
     assign takes = state == SEND && (!out_valid || out_ready);
     assign done = takes && is_last;
@@ -113,19 +122,27 @@ module frame_sender (
     end
 
     always_ff @(posedge clk) begin
+        next_eight <= padded[64 * (GROUPS - 1 - 32'(group)) +: 64];
         if (out_ready) out_valid <= 1'b0;
         if (takes) begin
-            out_data <= frame[8 * (REPORT_LAST - index) +: 8];
+            out_data <= eight[63:56];
+            eight <= &index[2:0] ? next_eight : {eight[55:0], 8'd0};
+            if (&index[2:0]) group <= group + 1;
             out_last <= is_last;
             out_valid <= 1'b1;
             index <= index + 1;
         end
         case (state)
-            IDLE: if (start) state <= SUM;
+            IDLE: begin
+                group <= '0;
+                if (start) state <= SUM;
+            end
             SUM: state <= FOLD;
             // The checksum is right when its bytes leave, 24 cycles later.
             FOLD: begin
                 index <= '0;
+                eight <= next_eight;
+                group <= 4'd1;
                 state <= SEND;
             end
             default: if (done) state <= IDLE;

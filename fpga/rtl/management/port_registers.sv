@@ -36,12 +36,12 @@ module port_registers #(
     input  logic [31:0]                           event_count
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
-    localparam logic [7:0]
-        RATE = 8'h00, BASIS = 8'h01, LIMIT_KIND = 8'h02, LIMIT = 8'h03, ECN_ENABLE = 8'h04,
-        ECN_PACKETS = 8'h05, ECN_BYTES = 8'h06, ECN_TIME = 8'h07, LOSS_THRESHOLD = 8'h08,
-        LOSS_STATE_0 = 8'h09, LOSS_STATE_1 = 8'h0A, LOSS_STATE_2 = 8'h0B, LOSS_STATE_3 = 8'h0C,
-        LOSS_SET_STATE = 8'h0D, DELAY = 8'h0E,
-        COMMIT = 8'h10, CANCEL = 8'h11, GENERATION = 8'h12;
+    localparam logic [4:0]
+        RATE = 5'h00, BASIS = 5'h01, LIMIT_KIND = 5'h02, LIMIT = 5'h03, ECN_ENABLE = 5'h04,
+        ECN_PACKETS = 5'h05, ECN_BYTES = 5'h06, ECN_TIME = 5'h07, LOSS_THRESHOLD = 5'h08,
+        LOSS_STATE_0 = 5'h09, LOSS_STATE_1 = 5'h0A, LOSS_STATE_2 = 5'h0B, LOSS_STATE_3 = 5'h0C,
+        LOSS_SET_STATE = 5'h0D, DELAY = 5'h0E,
+        COMMIT = 5'h10, CANCEL = 5'h11, GENERATION = 5'h12;
     // A commit that is nearer than this can't be cancelled: its set-up may have begun.
     localparam logic [TIME_W-1:0] CANCEL_BEFORE = 64'd1_000_000_000;
     localparam logic [TIME_W-1:0] EVERYTHING = 64'd1 << 53;
@@ -54,13 +54,23 @@ module port_registers #(
     logic              is_in_range, is_past, is_cancelable, is_dead;
     logic [15:0]       generation;
 
-    assign is_shadow = address <= DELAY;
-    assign is_commit = address == COMMIT;
-    assign is_cancel = address == CANCEL;
-    assign is_event = address[7:4] == 4'h2;
-    assign is_count = address[7];
-    assign is_known = is_shadow || is_commit || is_cancel || address == GENERATION || is_event
-        || is_count;
+    // The register of the address, a bit each: the bus is steady, so it is right in all states.
+    localparam int REGISTERS = 19;
+    logic [REGISTERS-1:0] hit;
+    logic                 is_now;
+    logic [3:0]           has_state;
+
+    always_ff @(posedge clk) begin
+        for (int n = 0; n < REGISTERS; n++) hit[n] <= address == 8'(n);
+        is_shadow <= address <= 8'(DELAY);
+        is_event <= address[7:4] == 4'h2;
+        is_count <= address[7];
+        is_known <= address <= 8'(DELAY) || address[7:4] == 4'h2 || address[7]
+            || (address >= 8'(COMMIT) && address <= 8'(GENERATION));
+        is_now <= value == 0;
+    end
+    assign is_commit = hit[COMMIT];
+    assign is_cancel = hit[CANCEL];
     assign count_read = state == COUNT;
     assign count_address = address[6:0];
     assign event_address = address[3:0];
@@ -69,7 +79,7 @@ module port_registers #(
     always_ff @(posedge clk) begin
         least <= '0;
         most <= '1;
-        case (address)
+        case (address[4:0])
             RATE: begin
                 least <= 64'd1;
                 most <= TIME_W'(LINE_RATE);
@@ -86,34 +96,35 @@ module port_registers #(
         endcase
         is_in_range <= value >= least && value <= most;
         earliest <= now + CANCEL_BEFORE;
-        is_past <= value != 0 && value < now;
+        is_past <= !is_now && value < now;
         is_cancelable <= settings_at > earliest;
         // The generator stays at zero for ever.
-        is_dead <= settings.loss_set_state && settings.loss_state == '0;
+        has_state <= {|settings.loss_state[255:192], |settings.loss_state[191:128],
+                      |settings.loss_state[127:64], |settings.loss_state[63:0]};
+        is_dead <= settings.loss_set_state && has_state == 0;
     end
 
     // What a register holds.
     always_ff @(posedge clk) begin
-        case (address)
-            RATE: found <= TIME_W'(settings.rate);
-            BASIS: found <= TIME_W'(settings.basis);
-            LIMIT_KIND: found <= TIME_W'(settings.limit_kind);
-            LIMIT: found <= settings.limit;
-            ECN_ENABLE: found <= TIME_W'(settings.ecn_enable);
-            ECN_PACKETS: found <= settings.ecn_packets;
-            ECN_BYTES: found <= settings.ecn_bytes;
-            ECN_TIME: found <= settings.ecn_time;
-            LOSS_THRESHOLD: found <= TIME_W'(settings.loss_threshold);
-            LOSS_STATE_0: found <= settings.loss_state[63:0];
-            LOSS_STATE_1: found <= settings.loss_state[127:64];
-            LOSS_STATE_2: found <= settings.loss_state[191:128];
-            LOSS_STATE_3: found <= settings.loss_state[255:192];
-            LOSS_SET_STATE: found <= TIME_W'(settings.loss_set_state);
-            DELAY: found <= settings.delay;
-            COMMIT: found <= settings_valid ? settings_at : '0;
-            GENERATION: found <= TIME_W'(generation);
-            default: found <= is_event ? TIME_W'(event_count) : '0;
-        endcase
+        // At most one of them is not zero.
+        found <= (hit[RATE] ? TIME_W'(settings.rate) : '0)
+            | (hit[BASIS] ? TIME_W'(settings.basis) : '0)
+            | (hit[LIMIT_KIND] ? TIME_W'(settings.limit_kind) : '0)
+            | (hit[LIMIT] ? settings.limit : '0)
+            | (hit[ECN_ENABLE] ? TIME_W'(settings.ecn_enable) : '0)
+            | (hit[ECN_PACKETS] ? settings.ecn_packets : '0)
+            | (hit[ECN_BYTES] ? settings.ecn_bytes : '0)
+            | (hit[ECN_TIME] ? settings.ecn_time : '0)
+            | (hit[LOSS_THRESHOLD] ? TIME_W'(settings.loss_threshold) : '0)
+            | (hit[LOSS_STATE_0] ? settings.loss_state[63:0] : '0)
+            | (hit[LOSS_STATE_1] ? settings.loss_state[127:64] : '0)
+            | (hit[LOSS_STATE_2] ? settings.loss_state[191:128] : '0)
+            | (hit[LOSS_STATE_3] ? settings.loss_state[255:192] : '0)
+            | (hit[LOSS_SET_STATE] ? TIME_W'(settings.loss_set_state) : '0)
+            | (hit[DELAY] ? settings.delay : '0)
+            | (hit[COMMIT] && settings_valid ? settings_at : '0)
+            | (hit[GENERATION] ? TIME_W'(generation) : '0)
+            | (is_event ? TIME_W'(event_count) : '0);
     end
 
     always_ff @(posedge clk) begin
@@ -142,47 +153,47 @@ module port_registers #(
                 else if ((is_shadow && !is_in_range) || (is_commit && is_dead))
                     status <= narrows_board_pkg::STATUS_RANGE;
                 else if (is_commit && is_past) status <= narrows_board_pkg::STATUS_LATE;
-                else result <= is_commit && value == 0 ? now : value;
+                else result <= is_commit && is_now ? now : value;
             end
         endcase
         if (rst) state <= IDLE;
     end
 
-    logic is_written;
+    // In the cycle of the answer.
+    logic is_written, writes;
     assign is_written = state == ACT && is_write && is_known
         && (is_cancel ? is_cancelable : !settings_valid)
         && (is_shadow ? is_in_range : is_commit ? !is_past && !is_dead : is_cancel);
 
     always_ff @(posedge clk) begin
+        writes <= is_written && !rst;
         if (settings_valid && settings_ready) begin
             settings_valid <= 1'b0;
             settings.loss_set_state <= 1'b0;
             generation <= generation + 1;
         end
-        if (is_written) begin
-            case (address)
-                RATE: settings.rate <= value[narrows_pkg::RATE_W-1:0];
-                BASIS: settings.basis <= value[1:0];
-                LIMIT_KIND: settings.limit_kind <= value[1:0];
-                LIMIT: settings.limit <= value;
-                ECN_ENABLE: settings.ecn_enable <= value[2:0];
-                ECN_PACKETS: settings.ecn_packets <= value;
-                ECN_BYTES: settings.ecn_bytes <= value;
-                ECN_TIME: settings.ecn_time <= value;
-                LOSS_THRESHOLD: settings.loss_threshold <= value[53:0];
-                LOSS_STATE_0: settings.loss_state[63:0] <= value;
-                LOSS_STATE_1: settings.loss_state[127:64] <= value;
-                LOSS_STATE_2: settings.loss_state[191:128] <= value;
-                LOSS_STATE_3: settings.loss_state[255:192] <= value;
-                LOSS_SET_STATE: settings.loss_set_state <= value[0];
-                DELAY: settings.delay <= value;
-                COMMIT: begin
-                    settings_valid <= 1'b1;
-                    settings_at <= value == 0 ? now : value;
-                end
-                CANCEL: settings_valid <= 1'b0;
-                default: ;
-            endcase
+        if (writes) begin
+            if (hit[RATE]) settings.rate <= value[narrows_pkg::RATE_W-1:0];
+            if (hit[BASIS]) settings.basis <= value[1:0];
+            if (hit[LIMIT_KIND]) settings.limit_kind <= value[1:0];
+            if (hit[LIMIT]) settings.limit <= value;
+            if (hit[ECN_ENABLE]) settings.ecn_enable <= value[2:0];
+            if (hit[ECN_PACKETS]) settings.ecn_packets <= value;
+            if (hit[ECN_BYTES]) settings.ecn_bytes <= value;
+            if (hit[ECN_TIME]) settings.ecn_time <= value;
+            if (hit[LOSS_THRESHOLD]) settings.loss_threshold <= value[53:0];
+            if (hit[LOSS_STATE_0]) settings.loss_state[63:0] <= value;
+            if (hit[LOSS_STATE_1]) settings.loss_state[127:64] <= value;
+            if (hit[LOSS_STATE_2]) settings.loss_state[191:128] <= value;
+            if (hit[LOSS_STATE_3]) settings.loss_state[255:192] <= value;
+            if (hit[LOSS_SET_STATE]) settings.loss_set_state <= value[0];
+            if (hit[DELAY]) settings.delay <= value;
+            // The answer has the instant.
+            if (hit[COMMIT]) begin
+                settings_valid <= 1'b1;
+                settings_at <= result;
+            end
+            if (hit[CANCEL]) settings_valid <= 1'b0;
         end
         if (rst) begin
             // The first settings take effect at once.
