@@ -55,11 +55,13 @@ def board_result(board: build.Board) -> BoardResult | None:
 
 
 def cells(stat: str) -> dict[str, int]:
-    """Counts of cells by kind, from the last table of Yosys's `stat`."""
-    table = stat.rsplit("Number of cells", 1)[-1]
+    """Counts of cells by kind, from the last table of Yosys's `stat`, old or new."""
+    table = stat.rsplit("===", 1)[-1]
     counts = re.findall(r"^\s+(\w+)\s+(\d+)\s*$", table, re.MULTILINE)
     if not counts:
-        counts = [(name, n) for n, name in re.findall(r"^\s+(\d+)\s+(\w+)\s*$", stat, re.MULTILINE)]
+        counts = [
+            (name, n) for n, name in re.findall(r"^\s+(\d+)\s+(\w+)\s*$", table, re.MULTILINE)
+        ]
     total = dict.fromkeys(CELLS, 0)
     for name, count in counts:
         for kind, pattern in CELLS.items():

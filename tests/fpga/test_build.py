@@ -12,15 +12,19 @@ import pytest
 from tests.support.world import ROOT
 
 
-@pytest.fixture(scope="module")
-def build() -> ModuleType:
-    """fpga/build.py, which is a program and in no package."""
-    found = importlib.util.spec_from_file_location("fpga_build", ROOT / "fpga/build.py")
+def program_of(name: str) -> ModuleType:
+    """A program of fpga/, which is in no package."""
+    found = importlib.util.spec_from_file_location(f"fpga_{name}", ROOT / f"fpga/{name}.py")
     assert found and found.loader
     module = importlib.util.module_from_spec(found)
     sys.modules[found.name] = module
     found.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    return program_of("build")
 
 
 def test_the_slowest_clock_counts(build: ModuleType) -> None:
@@ -74,3 +78,30 @@ def test_every_port_of_a_board_has_a_pin(build: ModuleType, board: str) -> None:
         wanted += [f"{name}[{n}]" for n in range(4)] if "[3:0]" in kind else [name]
     assert sorted(names) == sorted(wanted)
     assert all((ROOT / source).is_file() for source in build.sources(board))
+
+
+OLD_STAT = """
+=== bottleneck_port ===
+
+   Number of wires:  9
+   Number of cells:               17
+     CCU2C                         2
+     LUT4                          7
+     TRELLIS_FF                    8
+"""
+NEW_STAT = """
+=== bottleneck_port ===
+
+       17 cells
+        2   CCU2C
+        7   LUT4
+        8   TRELLIS_FF
+"""
+
+
+@pytest.mark.parametrize("stat", [OLD_STAT, NEW_STAT], ids=["0.23", "0.70"])
+def test_cells_are_those_of_the_last_table(stat: str) -> None:
+    report = program_of("report")
+    # A carry cell holds two LUTs. Yosys prints the table after synthesis, and again for `stat`.
+    expected = {"LUTs": 7 + 2 * 2, "flip-flops": 8, "block RAMs": 0}
+    assert report.cells(f"log\n{stat}{stat}end\n") == expected
