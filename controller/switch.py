@@ -3,12 +3,14 @@
 The tables in order (ingress, then egress):
 
     forward.ipv4_lpm -> identify_flow.flow -> random_loss.loss
+    forward.ipv6_lpm -> identify_flow.ipv6_flow -> random_loss.loss
     mark_ecn.ecn -> select_report.telemetry -> (clone) make_report.collector
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from narrows.controller.matches import Exact, Lpm, Ternary
 from narrows.controller.objects import CloneSession, Replica
@@ -25,6 +27,36 @@ it get the id from the program's hash.
 FORWARD = "NarrowsIngress.forward"
 FLOW = "NarrowsIngress.identify_flow"
 REPORT = "NarrowsEgress.make_report"
+
+
+@dataclass(frozen=True)
+class IpTables:
+    """The tables of an IP version, and the fields that they match."""
+
+    routes: str
+    flows: str
+    source: str
+    destination: str
+    protocol: str
+
+
+IP_TABLES = {
+    4: IpTables(
+        f"{FORWARD}.ipv4_lpm",
+        f"{FLOW}.flow",
+        "hdr.ipv4.src_addr",
+        "hdr.ipv4.dst_addr",
+        "hdr.ipv4.protocol",
+    ),
+    6: IpTables(
+        f"{FORWARD}.ipv6_lpm",
+        f"{FLOW}.ipv6_flow",
+        "hdr.ipv6.src_addr",
+        "hdr.ipv6.dst_addr",
+        "hdr.ipv6.next_header",
+    ),
+}
+"""By IP version."""
 
 
 def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchState:
@@ -54,9 +86,10 @@ def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[Ta
             next_mac = far_mac[end]
         else:
             continue
+        tables = IP_TABLES[host.ip.version]
         yield TableEntry(
-            f"{FORWARD}.ipv4_lpm",
-            {"hdr.ipv4.dst_addr": Lpm(host.ip, 32)},
+            tables.routes,
+            {tables.destination: Lpm(int(host.ip), host.ip.max_prefixlen)},
             f"{FORWARD}.route",
             {"port": end.port, "src_mac": switch.port(end.port).mac, "dst_mac": next_mac},
         )
@@ -65,15 +98,16 @@ def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[Ta
 def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
     """Entries that assign a flow's id to its packets in both directions, up to the table's size."""
     for flow in flows[: FLOW_ENTRIES // 2]:
+        tables, mask = IP_TABLES[flow.source.ip.version], (1 << flow.source.ip.max_prefixlen) - 1
         there = (flow.source.ip, flow.destination.ip, flow.source_port, flow.destination_port)
         back = (there[1], there[0], there[3], there[2])
         for source_ip, destination_ip, source_port, destination_port in (there, back):
             yield TableEntry(
-                f"{FLOW}.flow",
+                tables.flows,
                 {
-                    "hdr.ipv4.src_addr": Ternary(source_ip, 0xFFFFFFFF),
-                    "hdr.ipv4.dst_addr": Ternary(destination_ip, 0xFFFFFFFF),
-                    "hdr.ipv4.protocol": Ternary(flow.protocol, 0xFF),
+                    tables.source: Ternary(int(source_ip), mask),
+                    tables.destination: Ternary(int(destination_ip), mask),
+                    tables.protocol: Ternary(flow.protocol, 0xFF),
                     "meta.src_port": Ternary(source_port, 0xFFFF),
                     "meta.dst_port": Ternary(destination_port, 0xFFFF),
                 },
@@ -94,7 +128,7 @@ def report(switch: Switch, collector: Collector) -> TableEntry:
             "src_mac": switch.port(collector.at.port).mac,
             "dst_mac": collector.mac,
             "src_addr": 0x0AFE0000 + switch.node_id,
-            "dst_addr": collector.ip,
+            "dst_addr": int(collector.ip),
             "udp_port": collector.udp_port,
         },
     )

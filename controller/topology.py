@@ -1,6 +1,6 @@
 """The controller's view of the network: switches, cables between them, hosts, flows.
 
-Addresses are integers: `mac` 48 bits, `ip` 32 bits. Delays are one-way, in picoseconds. A port is
+An Ethernet address is an integer of 48 bits. Delays are one-way, in picoseconds. A port is
 identified by its switch and its number.
 """
 
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from ipaddress import IPv4Address, IPv6Address
 
 from narrows.controller.stages import PortStage
 
 PROTOCOL_TCP, PROTOCOL_UDP = 6, 17
+Address = IPv4Address | IPv6Address
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Host:
 
     name: str
     mac: int
-    ip: int
+    ip: Address
     at: End
     delay_ps: int = 0
     """One-way propagation between the host and its switch."""
@@ -70,7 +72,9 @@ class Host:
 
 @dataclass(frozen=True)
 class Flow:
-    """A TCP connection, seen from the host that opens it, or a UDP flow."""
+    """A TCP connection, seen from the host that opens it, or a UDP flow. Both hosts have addresses
+    of one IP version.
+    """
 
     id: int
     source: Host
@@ -78,7 +82,7 @@ class Flow:
     source_port: int
     destination_port: int
     protocol: int = PROTOCOL_TCP
-    """The IPv4 protocol number."""
+    """The transport's protocol number."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Collector:
 
     at: End
     mac: int
-    ip: int
+    ip: IPv4Address
     udp_port: int
 
 

@@ -41,6 +41,26 @@ header ipv4_options_t {
 }
 #endif
 
+#ifdef HAS_IPV6
+const bit<16> ETHERTYPE_IPV6 = 0x86DD;
+const bit<16> IPV6_BYTES = 40;
+
+typedef bit<128> ipv6_address_t;
+
+// Extension headers stay in the payload, so a packet with one has no ports.
+header ipv6_t {
+    bit<4> version;
+    bit<6> dscp;
+    bit<2> ecn;
+    bit<20> flow_label;
+    bit<16> payload_length;
+    bit<8> next_header;
+    bit<8> hop_limit;
+    ipv6_address_t src_addr;
+    ipv6_address_t dst_addr;
+}
+#endif
+
 // The fixed part; TCP options stay in the payload, which the switch does not parse.
 header tcp_t {
     bit<16> src_port;
@@ -78,6 +98,12 @@ const bit<16> REPORT_INNER_BYTES = 40;
 // UDP, group and individual headers, without the truncated packet.
 const bit<16> REPORT_UDP_BYTES = 76;
 const bit<32> REPORT_FRAME_BYTES = 150;
+#ifdef HAS_IPV6
+// The same for a report of an IPv6 packet.
+const bit<4> REPORT_INNER_IPV6 = 5;
+const bit<16> REPORT_INNER_IPV6_BYTES = 60;
+const bit<32> REPORT_FRAME_IPV6_BYTES = 170;
+#endif
 
 // Telemetry Report Group Header.
 header report_group_t {
@@ -138,6 +164,22 @@ struct headers_t {
 #ifdef HAS_VARBIT
     ipv4_options_t ipv4_options;
 #endif
+#ifdef HAS_IPV6
+    ipv6_t ipv6;
+#endif
     tcp_t tcp;
     udp_t udp;
 }
+
+// The ECN field of a packet: whether it can carry a mark, and the mark.
+#ifdef HAS_IPV6
+#define IS_ECN_CAPABLE(hdr) \
+    (hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE \
+        || hdr.ipv6.isValid() && hdr.ipv6.ecn != ECN_NOT_CAPABLE)
+#define MARK_CONGESTION(hdr) \
+    if (hdr.ipv4.isValid()) { hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED; } \
+    else { hdr.ipv6.ecn = ECN_CONGESTION_EXPERIENCED; }
+#else
+#define IS_ECN_CAPABLE(hdr) hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE
+#define MARK_CONGESTION(hdr) hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
+#endif

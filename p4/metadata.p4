@@ -24,7 +24,7 @@ const bit<64> ONE = 0x100000000;  // a probability of 1: they have 32 bits of fr
 typedef bit<3> drop_t;
 const drop_t DROP_NONE = 0;
 const drop_t DROP_MALFORMED = 1;   // a parser error, or a wrong IPv4 checksum
-const drop_t DROP_NOT_IPV4 = 2;
+const drop_t DROP_NOT_IPV4 = 2;    // nor IPv6, where the program has that
 const drop_t DROP_NO_ROUTE = 3;
 const drop_t DROP_TTL = 4;
 const drop_t DROP_RANDOM_LOSS = 5;

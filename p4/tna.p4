@@ -7,7 +7,8 @@
 //   mirror -> [traffic manager of the collector's port] -> MakeReport -> deparse
 //
 // Unlike on v1model (docs/explanation/tofino.md): depths are cells; a packet with IPv4 options is
-// forwarded as one without ports; `frame_length` is the IPv4 length plus Ethernet's header.
+// forwarded as one without ports; `frame_length` is the IPv4 length plus Ethernet's header; IPv6 is
+// dropped, as its tables would not fit Tofino 1's stages.
 
 #include <core.p4>
 #if __TARGET_TOFINO__ == 1

@@ -30,6 +30,7 @@ parser NarrowsParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ethertype) {
             ETHERTYPE_IPV4 : parse_ipv4;
+            ETHERTYPE_IPV6 : parse_ipv6;
             default : accept;
         }
     }
@@ -53,6 +54,16 @@ parser NarrowsParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
         transition select(hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
             (0, PROTOCOL_TCP) : parse_tcp;
             (0, PROTOCOL_UDP) : parse_udp;
+            default : accept;
+        }
+    }
+
+    state parse_ipv6 {
+        packet.extract(hdr.ipv6);
+        verify(hdr.ipv6.version == 6, error.HeaderTooShort);
+        transition select(hdr.ipv6.next_header) {
+            PROTOCOL_TCP : parse_tcp;
+            PROTOCOL_UDP : parse_udp;
             default : accept;
         }
     }
@@ -126,7 +137,11 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
     apply {
         if (standard_metadata.instance_type == INSTANCE_EGRESS_CLONE) {
             make_report.apply(hdr, meta, standard_metadata.egress_port);
-            truncate(REPORT_FRAME_BYTES);
+            if (hdr.ipv6.isValid()) {
+                truncate(REPORT_FRAME_IPV6_BYTES);
+            } else {
+                truncate(REPORT_FRAME_BYTES);
+            }
         } else {
             meta.queue_id = (bit<8>) standard_metadata.priority;
             meta.queue_delay = standard_metadata.deq_timedelta;
@@ -182,6 +197,7 @@ control NarrowsDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ethernet);
         packet.emit(hdr.ipv4);
         packet.emit(hdr.ipv4_options);
+        packet.emit(hdr.ipv6);
         packet.emit(hdr.tcp);
         packet.emit(hdr.udp);
     }

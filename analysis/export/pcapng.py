@@ -13,6 +13,7 @@ original length to the captured one, and takes 7 us where ours takes 1 us (100,0
 from __future__ import annotations
 
 import struct
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,8 +35,11 @@ _NANOSECONDS: Final = bytes([9])
 """The exponent of the time resolution: 10^-9 s."""
 _DIRECTIONS: Final = {"received": 1, "sent": 2}
 """A packet's flags."""
-_SOURCE, _DESTINATION = 14 + 12, 14 + 16
-"""The offset of the addresses in an IPv4 packet, with the Ethernet header."""
+_ADDRESSES: Final = {
+    b"\x08\x00": (4, {"sent": 14 + 12, "received": 14 + 16}),
+    b"\x86\xdd": (16, {"sent": 14 + 8, "received": 14 + 24}),
+}
+"""By Ethernet type, IPv4's and IPv6's: bytes of an address, and where the host's own begins."""
 _PS_PER_NS: Final = 1000
 _COLUMNS: Final = ("time_ps", "direction", "length_bytes", "bytes")
 
@@ -81,10 +85,11 @@ def _packet(time_ns: int, length_bytes: int, data: bytes, options: bytes) -> byt
 
 
 def _address(rows: pl.DataFrame) -> str:
-    """The IPv4 address of the host with these packets."""
+    """The address of the host with these packets."""
     _, direction, _, data = rows.select(_COLUMNS).row(0)
-    start = _SOURCE if direction == "sent" else _DESTINATION
-    return ".".join(map(str, data[start : start + 4]))
+    length, starts = _ADDRESSES[data[12:14]]
+    start = starts[direction]
+    return str(ip_address(data[start : start + length]))
 
 
 FORMAT = Format(

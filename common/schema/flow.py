@@ -309,7 +309,7 @@ class HostConfig(TypedDict):
     mac: Mac
     """Its Ethernet address."""
     ip: str
-    """Its IPv4 address."""
+    """Its IPv4 or IPv6 address."""
     gateway_mac: Mac
     """The destination MAC address of all its packets: the switch's port."""
     access: LinkConfig

@@ -126,11 +126,7 @@ TABLES = {
                 False,
                 "The packet's TCP sequence number; 0 if it is not TCP.",
             ),
-            "ip_length_bytes": Column(
-                "int32",
-                False,
-                "The packet's length from its IPv4 header on.",
-            ),
+            "ip_length_bytes": Column("int32", False, "The packet's length from its IP header on."),
             "frame_length_bytes": Column(
                 "int32",
                 False,

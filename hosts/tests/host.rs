@@ -3,10 +3,10 @@
 use crate::net::{Net, Path, flow, host_config, secs};
 use narrows_common::record::Phase;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::api::State;
+use narrows_hosts::api::{SegmentSize, State};
 use narrows_hosts::wire::segment::{self, Discard, Flags};
 use narrows_hosts::{
-    FlowConfig, FlowError, Host, HostConfig, PROFILES, RECOVERIES, Recording, VARIANTS,
+    FlowConfig, FlowError, Host, HostConfig, PROFILES, RECOVERIES, Recording, Settings, VARIANTS,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -241,8 +241,32 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
             serde_json::json!({"source": {"ip": "10.0.0.9", "port": 1}}),
             "flow 1: source is 10.0.0.9; expected this host's address 10.0.0.1",
         ),
+        (
+            serde_json::json!({"destination": {"ip": "fd00::2", "port": 5001}}),
+            "flow 1: 10.0.0.1:10001 to [fd00::2]:5001; expected addresses of one IP version",
+        ),
     ] {
         assert_eq!(refuse(change).unwrap_err(), reason);
+    }
+}
+
+/// Over IPv6, whose header is 20 bytes longer.
+#[test]
+fn packets_of_a_path_mtu_are_as_long_over_ipv6() {
+    for profile in PROFILES {
+        let over_ipv4 = flow(1, "reno", "newreno", profile.name, None);
+        let mut over_ipv6 = over_ipv4.clone();
+        over_ipv6.source.ip = "fd00::1".parse().unwrap();
+        over_ipv6.destination.ip = "fd00::2".parse().unwrap();
+        let segment_bytes = |flow| Settings::resolve(flow).unwrap().segment_bytes;
+        let less = if matches!(profile.segment, SegmentSize::Mss(_)) { 20 } else { 0 };
+        assert_eq!(segment_bytes(&over_ipv6) + less, segment_bytes(&over_ipv4));
+
+        over_ipv6.segment_bytes = Some(65_436);
+        assert_eq!(
+            Settings::resolve(&over_ipv6).unwrap_err().to_string(),
+            "flow 1: segment_bytes = 65436 is out of range; expected 1 to 65435",
+        );
     }
 }
 

@@ -27,7 +27,7 @@ control AfterQueue(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (discipline.apply().hit) {
             meta.may_mark = 0;
-            if (hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
+            if (IS_ECN_CAPABLE(hdr)) {
                 meta.may_mark = 1;
             }
             codel.apply(meta);

@@ -37,8 +37,12 @@ control ClassifyScalable(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (hdr.ipv4.ecn != ECN_NOT_CAPABLE && scalable.apply().hit) {
-            if ((hdr.ipv4.ecn & 1) == 1 || (any_ect == 1 && hdr.ipv4.ecn == ECN_ECT_0)) {
+        if (IS_ECN_CAPABLE(hdr) && scalable.apply().hit) {
+            bit<2> ecn = hdr.ipv6.ecn;
+            if (hdr.ipv4.isValid()) {
+                ecn = hdr.ipv4.ecn;
+            }
+            if ((ecn & 1) == 1 || (any_ect == 1 && ecn == ECN_ECT_0)) {
                 meta.priority = PRIORITY_SCALABLE;
             }
         }

@@ -12,7 +12,7 @@ control Signal(inout headers_t hdr, inout metadata_t meta) {
             meta.drop = DROP_AQM;
             COUNT(aqm_drops, meta.egress_port);
         } else if (meta.signal == SIGNAL_MARK) {
-            hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
+            MARK_CONGESTION(hdr)
             COUNT(aqm_marks, meta.egress_port);
         }
     }

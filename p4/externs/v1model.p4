@@ -6,6 +6,10 @@
 
 #define HAS_VARBIT
 
+// Not on TNA: with a second route and flow table the program would need more than Tofino 1's 12
+// stages, all of which the IPv4 program uses (docs/reports/tofino-resources.md).
+#define HAS_IPV6
+
 // How a table with constant prefixes matches, and its size. The Tofino back end wants masks, and the
 // size; p4c takes it from the entries.
 #define CONST_LPM lpm

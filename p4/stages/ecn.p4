@@ -31,12 +31,12 @@ control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
+        if (IS_ECN_CAPABLE(hdr)) {
             if (ecn.apply().hit) {
                 widen();
                 compare();
                 if (excess != 0) {
-                    hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
+                    MARK_CONGESTION(hdr)
                     COUNT(ecn_marks, meta.egress_port);
                 }
             }

@@ -1,5 +1,5 @@
 // Turns a clone into a Telemetry Report 2.0: the switch's data on the packet, then the packet's
-// first REPORT_INNER_BYTES from the IPv4 header on.
+// first bytes from the IP header on: REPORT_INNER_BYTES, or REPORT_INNER_IPV6_BYTES.
 
 control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collector_port) {
     REGISTER_SEQUENCE(32, PORTS, report_sequence)
@@ -62,6 +62,16 @@ control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collect
         words = count;
     }
 
+#ifdef HAS_IPV6
+    bit<16> ipv6_length = 0;
+
+    @hidden action measure_ipv6() {
+        ipv6_length = hdr.ipv6.payload_length |+| IPV6_BYTES;
+        inner = ipv6_length - (ipv6_length |-| REPORT_INNER_IPV6_BYTES);
+        words = REPORT_MAIN_WORDS + (bit<8>) ((inner + 3) >> 2);
+    }
+#endif
+
     // REPORT_MAIN_WORDS and `inner` in words. On Tofino no operation goes from 16 bits to 8.
     @hidden table inner_words {
         key = { rounded : CONST_LPM; }
@@ -93,6 +103,11 @@ control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collect
             cut();
             round_up();
             inner_words.apply();
+#ifdef HAS_IPV6
+            if (hdr.ipv6.isValid()) {
+                measure_ipv6();
+            }
+#endif
             hdr.report_udp.length = REPORT_UDP_BYTES + inner;
             hdr.report_ipv4.total_length = 20 + REPORT_UDP_BYTES + inner;
 
@@ -130,6 +145,13 @@ control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collect
             hdr.report_flow.frame_length = meta.frame_length;
             hdr.report_flow.queue_delay = meta.queue_delay;
             hdr.report_flow.enqueue_depth = (bit<32>) meta.enqueue_depth;
+
+#ifdef HAS_IPV6
+            if (hdr.ipv6.isValid()) {
+                hdr.report_main.inner_type = REPORT_INNER_IPV6;
+                hdr.report_flow.ip_length = ipv6_length;
+            }
+#endif
 
             hdr.ethernet.setInvalid();
         }

@@ -97,5 +97,8 @@ def read(request: BackgroundRequest) -> Background:
     scenario = read_one(request.scenario, request.overrides, duration).scenario
     if scenario.duration == "completion":
         raise InputError(source, [Problem("duration", "expected --duration", "completion")])
+    if scenario.ip_version != 4:
+        what = "packet generators send IPv4 only; expected 4"
+        raise InputError(source, [Problem("ip_version", what, scenario.ip_version)])
     sizes = [flow.count for flow in scenario.flow]
     return Background(source, scenario.title, make_plan(scenario, source), sizes, scenario.duration)

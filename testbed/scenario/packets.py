@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from narrows.schema.units import PS_PER_S, Queue
@@ -23,14 +24,17 @@ UDP_ROOM_BYTES = 12
 
 COUNTED_BYTES = {"ip": 0, "frame": 14, "wire": 38}
 """What counts of a full packet besides its IP length, as `LengthBasis` has it."""
-IP_BYTES, TCP_BYTES = 20, 20
+IP_BYTES = {4: 20, 6: 40}
+"""The IP header, by IP version."""
+TCP_BYTES = 20
 
 
 def payload_bytes(
-    variant: str, profile: ProfileRecord, segment_bytes: int | None, *, stamped: bool
+    variant: str, profile: ProfileRecord, segment_bytes: int | None, *, stamped: bool, version: int
 ) -> int:
     """Payload of a full segment: the size of the flow, its ns-2 source or its profile. For
-    datagrams, the maximum message bytes per datagram.
+    datagrams, the maximum message bytes per datagram. A profile's MSS is that of IPv4, so with
+    IPv6 it is less by the difference of the headers.
     """
     given = segment_bytes or catalogue.segment_bytes(variant)
     if given is not None:
@@ -38,26 +42,35 @@ def payload_bytes(
     segment = profile["segment"]
     if "payload" in segment:
         return segment["payload"]
+    mss = segment["mss"] - (IP_BYTES[version] - IP_BYTES[4])
     if sender := catalogue.sender(variant):
-        return segment["mss"] + UDP_ROOM_BYTES - sender["header_bytes"]
-    return segment["mss"] - (TIMESTAMP_BYTES if stamped else 0)
+        return mss + UDP_ROOM_BYTES - sender["header_bytes"]
+    return mss - (TIMESTAMP_BYTES if stamped else 0)
 
 
 def planned_payload_bytes(flow: FlowConfig) -> int:
     """The same for a flow of a plan."""
     profile = catalogue.profile(flow["profile"])
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
-    return payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
+    given, version = flow["segment_bytes"], ip_version(flow)
+    return payload_bytes(flow["variant"], profile, given, stamped=stamped, version=version)
+
+
+def ip_version(flow: FlowConfig) -> int:
+    """The IP version of a flow of a plan."""
+    return ip_address(flow["source"]["ip"]).version
 
 
 def ip_bytes(scenario: Scenario, flow: Flow) -> int:
     """The IP length of a flow's full packet."""
     profile = catalogue.profile(scenario.profile_of(flow))
     stamped = profile["timestamps"] if flow.timestamps is None else flow.timestamps
-    payload = payload_bytes(flow.variant, profile, flow.segment, stamped=stamped)
+    version = scenario.ip_version
+    payload = payload_bytes(flow.variant, profile, flow.segment, stamped=stamped, version=version)
+    whole = payload + IP_BYTES[version] + TCP_BYTES
     if catalogue.sender(flow.variant):
-        return payload + IP_BYTES + TCP_BYTES - UDP_ROOM_BYTES
-    return payload + IP_BYTES + TCP_BYTES + (TIMESTAMP_BYTES if stamped else 0)
+        return whole - UDP_ROOM_BYTES
+    return whole + (TIMESTAMP_BYTES if stamped else 0)
 
 
 def full_packet_bytes(scenario: Scenario, counts: LengthBasis) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.controller.switch import switch_state
-from narrows.controller.topology import End
+from narrows.controller.topology import Address, End
 from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.paths import ROOT
@@ -262,7 +262,7 @@ def hosts(layout: Layout) -> list[HostPlan]:
                 "config": {
                     "name": host.name,
                     "mac": mac_text(host.mac),
-                    "ip": ip_text(host.ip),
+                    "ip": str(host.ip),
                     "gateway_mac": mac_text(gateway.mac),
                     "access": access_link(access),
                     "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
@@ -316,7 +316,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
         "recovery": settings.recovery or catalogue.default_recovery(settings.variant, profile),
         "profile": profile,
         **in_base_units(settings, RESOLVED),
-        "window_bytes": window_bytes(settings, profile),
+        "window_bytes": window_bytes(settings, profile, scenario.ip_version),
         "app": application(settings.app, directory),
         "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
     }
@@ -327,9 +327,9 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
     }
 
 
-def endpoint(ip: int, port: int) -> Endpoint:
+def endpoint(ip: Address, port: int) -> Endpoint:
     """One end of a flow."""
-    return {"ip": ip_text(ip), "port": port}
+    return {"ip": str(ip), "port": port}
 
 
 def application(app: App, directory: Path) -> AppPlan:
@@ -350,21 +350,18 @@ def application(app: App, directory: Path) -> AppPlan:
     return cast("AppPlan", planned)
 
 
-def window_bytes(settings: Flow, profile: str) -> int | None:
+def window_bytes(settings: Flow, profile: str, version: int) -> int | None:
     """The receive window; packets are segments of the flow's or the profile's size."""
     if settings.window is None:
         return None
     record = catalogue.profile(profile)
     stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
-    segment_bytes = payload_bytes(settings.variant, record, settings.segment, stamped=stamped)
+    segment_bytes = payload_bytes(
+        settings.variant, record, settings.segment, stamped=stamped, version=version
+    )
     return settings.window.as_bytes(segment_bytes)
 
 
 def mac_text(mac: int) -> str:
     """`02:00:00:00:00:01`."""
     return mac.to_bytes(6, "big").hex(":")
-
-
-def ip_text(ip: int) -> str:
-    """`10.0.0.1`."""
-    return ".".join(str(byte) for byte in ip.to_bytes(4, "big"))

@@ -129,6 +129,10 @@ class Report(Model):
     """Names from `narrows list figures`."""
 
 
+OCTET = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+"""A number of an IPv4 address."""
+
+
 class Telemetry(Model):
     """The P4 program's reports."""
 
@@ -136,7 +140,9 @@ class Telemetry(Model):
     """Reports one packet in so many; 0: none."""
     collector: Annotated[
         str,
-        matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port", "10.255.0.1:5600"),
+        matching(
+            rf"{OCTET}(\.{OCTET}){{3}}:\d+", "an IPv4 address and a UDP port", "10.255.0.1:5600"
+        ),
     ] = "10.255.0.1:5600"
     """The IPv4 address and UDP port that receive the reports."""
 
@@ -239,6 +245,10 @@ class Scenario(Model):
     rtt: Duration | None = None
     """A dumbbell's base RTT, 2 x (2 x `access.delay` + `bottleneck.delay`), in place of
     `bottleneck.delay`."""
+    ip_version: Annotated[Literal[4, 6], Field(examples=[6])] = 4
+    """The IP version of the hosts' packets. With 6, the default segment of a profile with an MSS is
+    20 bytes shorter, so packets are as long as with 4.
+    """
     program: Annotated[str, Field(examples=["my-program.json"])] | None = None
     """A bmv2 JSON file that replaces `p4/build/v1model.json`, relative to the scenario's directory;
     it must have the same tables.

@@ -99,6 +99,8 @@ class Target(ABC):
     """Tables that it can record."""
     disciplines: ClassVar[tuple[str, ...] | None] = None
     """Queue disciplines that it supports; None means all of the engine's."""
+    ip_versions: ClassVar[tuple[int, ...]] = (4, 6)
+    """IP versions that it forwards."""
     lacks: ClassVar[tuple[str, ...]] = ()
     """Keys of a port that it does not support."""
     can_watch: ClassVar[bool] = False
@@ -142,6 +144,8 @@ class Target(ABC):
             for name in self.lacks
             if getattr(port, name)
         ]
+        if scenario.ip_version not in self.ip_versions:
+            problems.append(Problem("ip_version", what, scenario.ip_version))
         if self.no_impairments:
             why = f"{what}: {self.no_impairments}"
             problems += [Problem(key, why) for key in scenario.impairments()]

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 from narrows.controller.matches import Exact, Ternary
 from narrows.controller.stages import TELEMETRY
 from narrows.controller.state import TableEntry
-from narrows.controller.switch import FLOW, FORWARD, REPORT
+from narrows.controller.switch import IP_TABLES, REPORT
 from narrows.testbed import catalogue
 from narrows.testbed.engine import PlanError
-from narrows.testbed.scenario.packets import UDP_ROOM_BYTES, planned_payload_bytes
+from narrows.testbed.scenario.packets import (
+    COUNTED_BYTES,
+    IP_BYTES,
+    TCP_BYTES,
+    UDP_ROOM_BYTES,
+    ip_version,
+    planned_payload_bytes,
+)
 
 if TYPE_CHECKING:
     from narrows.schema.flow import FlowConfig
@@ -19,8 +26,8 @@ if TYPE_CHECKING:
     from narrows.schema.switch import PortConfig
 
 
-HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
-"""Ethernet, IPv4, TCP; the timestamps option with its padding."""
+STAMP_BYTES = 12
+"""The timestamps option with its padding."""
 
 
 class SwitchPlan:
@@ -66,19 +73,19 @@ class SwitchPlan:
 
     def flows_to(self, port: int) -> frozenset[str]:
         """The lines of flow-table entries for packets that leave through a port."""
-        destination = "hdr.ipv4.dst_addr"
-        there = {
-            getattr(entry.matches[destination], "value", None)
-            for entry in self._entries
-            if entry.table == f"{FORWARD}.ipv4_lpm" and entry.params["port"] == port
-        }
         lines = set[str]()
-        for entry in self._entries:
-            if entry.table == f"{FLOW}.flow":
-                match = entry.matches[destination]
-                assert isinstance(match, Ternary)
-                if match.value in there:
-                    lines.add(str(entry))
+        for tables in IP_TABLES.values():
+            there = {
+                getattr(entry.matches[tables.destination], "value", None)
+                for entry in self._entries
+                if entry.table == tables.routes and entry.params["port"] == port
+            }
+            for entry in self._entries:
+                if entry.table == tables.flows:
+                    match = entry.matches[tables.destination]
+                    assert isinstance(match, Ternary)
+                    if match.value in there:
+                        lines.add(str(entry))
         return frozenset(lines)
 
     def _params(self, table: str, port: int) -> Mapping[str, int] | None:
@@ -94,9 +101,10 @@ def full_length(flow: FlowConfig, counts: str) -> int:
     profile, app = catalogue.profile(flow["profile"]), flow["app"]
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
     payload = planned_payload_bytes(flow)
+    headers = COUNTED_BYTES["frame"] + IP_BYTES[ip_version(flow)] + TCP_BYTES
     if sender := catalogue.sender(flow["variant"]):
         message = min(payload, app["size_bytes"]) if "size_bytes" in app else payload
-        frame = HEADERS_BYTES - UDP_ROOM_BYTES + sender["header_bytes"] + message
+        frame = headers - UDP_ROOM_BYTES + sender["header_bytes"] + message
     else:
-        frame = HEADERS_BYTES + STAMP_BYTES * bool(stamped) + payload
+        frame = headers + STAMP_BYTES * bool(stamped) + payload
     return {"ip": frame - 14, "frame": frame, "wire": max(frame + 4, 64) + 20}[counts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 
 import pytest
 
@@ -51,6 +52,7 @@ def test_every_entry_is_in_the_words_of_the_p4info() -> None:
         values = {each["name"]: each["default"] for each in record["parameters"]}
         disciplines |= aqm.stages(record["name"], values, 10**7)
     entries = everything_on(disciplines).entries
+    entries += everything_on(ip_version=6).entries
     assert {entry.table for entry in entries} == {
         name for name, block in tables.items() if "is_const_table: true" not in block
     }
@@ -102,7 +104,7 @@ def test_a_loss_is_a_threshold_of_32_bits(probability: float, threshold: int) ->
 
 
 def test_flows_beyond_the_table_are_left_to_the_hash() -> None:
-    hosts = [net.Host(n, 1, 1, net.End("s1", 1)) for n in "ab"]
+    hosts = [net.Host(n, 1, IPv4Address(1), net.End("s1", 1)) for n in "ab"]
     flows = tuple(net.Flow(n, hosts[0], hosts[1], n, 1) for n in range(1, FLOW_ENTRIES))
     assert len(list(flow_ids(flows))) == FLOW_ENTRIES
 
@@ -119,7 +121,8 @@ def square() -> net.Topology:
         for a, b, delay in (("s1", "s2", 9), ("s2", "s3", 1), ("s3", "s4", 1), ("s4", "s1", 1))
     )
     hosts = tuple(
-        net.Host(f"h{n}", 100 + n, n, net.End(f"s{n}", 3), delay_ps=n) for n in range(1, 6)
+        net.Host(f"h{n}", 100 + n, IPv4Address(n), net.End(f"s{n}", 3), delay_ps=n)
+        for n in range(1, 6)
     )
     flow = net.Flow(1, hosts[0], hosts[2], 1, 1)
     return net.Topology(switches, cables, hosts, (flow,))

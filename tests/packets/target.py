@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
 from typing import TypeVar
 
 from scapy.layers.inet import IP
+from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
@@ -30,15 +32,21 @@ COLLECTOR_UDP = 5600
 NODE = 7
 FLOW = net.Flow(
     41,
-    net.Host("source", 0x02AA00000001, 0x0A000101, net.End("s1", SOURCE)),
-    net.Host("sink", 0x02AA00000002, 0x0A000202, net.End("s1", SINK)),
+    net.Host("source", 0x02AA00000001, IPv4Address("10.0.1.1"), net.End("s1", SOURCE)),
+    net.Host("sink", 0x02AA00000002, IPv4Address("10.0.2.2"), net.End("s1", SINK)),
     10001,
     5001,
 )
+COLLECTOR = net.Collector(net.End("s1", REPORTS), 0x02CC, IPv4Address("10.0.255.1"), COLLECTOR_UDP)
 PORTS = {number: net.Port(number, 0x02FF00010000 + number) for number in (SOURCE, SINK, REPORTS)}
 MARKER_SOURCE = bytes([10, 255, 255, 255])
 MARKED = {
-    port: net.Host(f"marked{port}", 0x02EE00000000 + port, 0x0AFF0000 + port, net.End("s1", port))
+    port: net.Host(
+        f"marked{port}",
+        0x02EE00000000 + port,
+        IPv4Address(0x0AFF0000 + port),
+        net.End("s1", port),
+    )
     for port in PORTS
 }
 """The destination of markers: the tester's own packets, which show that all earlier packets have
@@ -75,8 +83,11 @@ def forwarded(packet: Packet, port: int = SINK, to: int = FLOW.destination.mac) 
     """The expected output for a packet, computed by Scapy."""
     left = packet.copy()
     left.src, left.dst = mac(PORTS[port].mac), mac(to)
-    left[IP].ttl -= 1
-    del left[IP].chksum
+    if IP in left:
+        left[IP].ttl -= 1
+        del left[IP].chksum
+    else:
+        left[IPv6].hlim -= 1
     return bytes(left)
 
 
@@ -116,7 +127,7 @@ class Target:
             switches=(net.Switch("s1", NODE, tuple(ports.values())),),
             hosts=hosts,
             flows=(FLOW,),
-            collectors=(net.Collector(net.End("s1", REPORTS), 0x02CC, 0x0A00FF01, COLLECTOR_UDP),),
+            collectors=(COLLECTOR,),
         )
         state = switch_state(topology, routes(topology), topology.switches[0])
         state = replace(state, entries=(*state.entries, *more))

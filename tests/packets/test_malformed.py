@@ -11,9 +11,9 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 
 from tests.packets.target import SINK, Target, built, forwarded
-from tests.packets.test_forwarding import HEAD, ROUTER_ALERT, segment, to_sink
+from tests.packets.test_forwarding import HEAD, NO_ROUTE, ROUTER_ALERT, segment, to_sink
 
-MALFORMED, NOT_IPV4 = 1, 2
+MALFORMED, NOT_IP = 1, 2
 """`DROP_MALFORMED` and `DROP_NOT_IPV4` of p4/metadata.p4."""
 IHL = 14
 FRAGMENT_BITS = (48, 64)
@@ -21,6 +21,8 @@ FRAGMENT_BITS = (48, 64)
 PLAIN = bytes(segment(b"x" * 46))
 OPTIONS = bytes(segment(b"x" * 46, options=[ROUTER_ALERT] * 10))
 DATAGRAM = bytes(built(to_sink() / UDP() / Raw(b"x" * 46)))
+IPV6 = bytes(built(HEAD / IPv6(dst="fd00::1") / TCP() / Raw(b"x" * 40)))
+IPV6_DATAGRAM = bytes(built(HEAD / IPv6(dst="fd00::1") / UDP() / Raw(b"x" * 40)))
 
 
 def with_byte(frame: bytes, at: int, value: int) -> bytes:
@@ -54,11 +56,16 @@ BAD = {
     "checksum": (bytes(to_sink(chksum=0x1234) / TCP() / Raw(b"x" * 40)), MALFORMED),
     "no checksum": (bytes(to_sink(chksum=0) / TCP() / Raw(b"x" * 40)), MALFORMED),
     "checksum with options": (OPTIONS[:40] + b"\xff" + OPTIONS[41:], MALFORMED),
-    "ARP": (bytes(HEAD / ARP() / Raw(b"x" * 40)), NOT_IPV4),
-    "IPv6": (bytes(HEAD / IPv6() / TCP() / Raw(b"x" * 40)), NOT_IPV4),
-    "a VLAN tag": (bytes(HEAD / Dot1Q(vlan=5) / IP() / TCP() / Raw(b"x" * 40)), NOT_IPV4),
-    "a length for a type (802.3)": (PLAIN[:12] + b"\x00\x40" + PLAIN[14:], NOT_IPV4),
-    "LLDP": (PLAIN[:12] + b"\x88\xcc" + PLAIN[14:], NOT_IPV4),
+    "ARP": (bytes(HEAD / ARP() / Raw(b"x" * 40)), NOT_IP),
+    "IPv6 announced, nothing there": (IPV6[:14], MALFORMED),
+    "IPv6 header less a byte": (IPV6[:53], MALFORMED),
+    "TCP header behind IPv6 less a byte": (IPV6[:73], MALFORMED),
+    "UDP header behind IPv6 less a byte": (IPV6_DATAGRAM[:61], MALFORMED),
+    "version 4 under IPv6's type": (IPV6[:14] + b"\x45" + IPV6[15:], MALFORMED),
+    "IPv6 without a route": (IPV6, NO_ROUTE),
+    "a VLAN tag": (bytes(HEAD / Dot1Q(vlan=5) / IP() / TCP() / Raw(b"x" * 40)), NOT_IP),
+    "a length for a type (802.3)": (PLAIN[:12] + b"\x00\x40" + PLAIN[14:], NOT_IP),
+    "LLDP": (PLAIN[:12] + b"\x88\xcc" + PLAIN[14:], NOT_IP),
 }
 
 
@@ -97,12 +104,13 @@ def test_noise_passes_nothing_and_stops_nothing(target: Target) -> None:
     noise = []
     for number in range(300):
         frame = bytearray(rng.randbytes(rng.choice([60, 61, 64, 90, 200, 1514])))
-        frame[12:14] = b"\x08\x00" if number % 2 else b"\x86\xdd"
+        frame[12:14] = (b"\x08\x00", b"\x88\xb5", b"\x86\xdd")[number % 3]
+        frame[14] &= 0x5F
         noise.append(bytes(frame))
     after = segment(b"x" * 20)
     target.set_up()
     before = target.dropped()
     assert target.exchange([*noise, bytes(after)]) == {1: [], SINK: [forwarded(after)], 3: []}
     counted = target.dropped()
-    assert counted[MALFORMED] - before[MALFORMED] == 150
-    assert counted[NOT_IPV4] - before[NOT_IPV4] == 150
+    assert counted[MALFORMED] - before[MALFORMED] == 200
+    assert counted[NOT_IP] - before[NOT_IP] == 100

@@ -3,9 +3,9 @@
 Telemetry Report Format Specification 2.0 (P4.org Applications Working Group, 2020): a group
 header, then individual reports. Ours is RepType 1 (INT), sent beside the packet (INT-XD): fixed
 main contents, the metadata of RepMdBits 1 to 5, five words of domain 0x4E41, and the packet's
-first 40 bytes from the IPv4 header on.
+first bytes from the IP header on: 40, or 60 of IPv6.
 
-    UDP / TelemetryReport / IndividualReport / HopMetadata / FlowMetadata / IP / TCP
+    UDP / TelemetryReport / IndividualReport / HopMetadata / FlowMetadata / IP or IPv6 / TCP
 
 A board reports a row of a ledger without its packet, in the same domain
 (fpga/rtl/management/frame_sender.sv):
@@ -27,6 +27,7 @@ from scapy.fields import (
     XShortField,
 )
 from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet, bind_layers, split_layers
 
 DEFAULT_PORT = 5600
@@ -37,7 +38,7 @@ METADATA_BITS = 0x7C00
 DOMAIN = 0x4E41
 DOMAIN_BITS = 0xF800
 """DSMdBits 0 to 4: the words of `FlowMetadata`."""
-INNER_IPV4 = 4
+INNER_IPV4, INNER_IPV6 = 4, 5
 LEDGER_BITS = 0x0400
 """DSMdBits 5: the words of `LedgerRow`."""
 
@@ -102,6 +103,10 @@ class FlowMetadata(Packet):
         IntField("enqueue_depth", 0),
     ]
 
+    def guess_payload_class(self, payload: bytes) -> type[Packet]:
+        """The packet that the report is about, by its version."""
+        return IPv6 if payload[:1] and payload[0] >> 4 == 6 else IP
+
 
 class LedgerRow(Packet):
     """Domain-specific metadata: an event of a packet at a board's queue. Times in picoseconds."""
@@ -137,3 +142,4 @@ bind_layers(IndividualReport, HopMetadata, report_type=1, metadata_bits=METADATA
 bind_layers(IndividualReport, LedgerRow, report_type=1, metadata_bits=0, domain_bits=LEDGER_BITS)
 bind_layers(HopMetadata, FlowMetadata)
 bind_layers(FlowMetadata, IP)
+bind_layers(FlowMetadata, IPv6)

@@ -54,7 +54,7 @@ local report_fields = {
     sequence = ProtoField.uint32("narrows_report.sequence", "sequence"),
 }
 declare(report, HEADER, report_fields)
-local inner_ip = Dissector.get("ip")
+local inner = { [4] = Dissector.get("ip"), [5] = Dissector.get("ipv6") }
 
 function report.dissector(buffer, packet, tree)
     if buffer:len() < HEADER_BYTES or buffer(0, 1):bitfield(0, 4) ~= VERSION then
@@ -66,7 +66,8 @@ function report.dissector(buffer, packet, tree)
     own:add(report_fields.sequence, buffer(0, 4), number)
     add_rows(own, HEADER, report_fields, buffer)
     -- The columns say what the report is; the packet inside it stays in the tree.
-    inner_ip:call(buffer(HEADER_BYTES):tvb(), packet, tree)
+    local dissector = inner[buffer(8, 1):bitfield(4, 4)] or inner[4]
+    dissector:call(buffer(HEADER_BYTES):tvb(), packet, tree)
     packet.cols.protocol = "NARROWS"
     packet.cols.info = string.format("Report %d: flow %d, %d ns in the queue",
         number, buffer(48, 4):uint(), buffer(60, 4):uint())

@@ -1,6 +1,7 @@
 //! The tables' columns: the meaning of each, and its value in a row. A unit ends a column's name.
 
 use bytes::Bytes;
+use core::net::SocketAddr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::{QueueEvent, QueueRecord};
@@ -105,9 +106,9 @@ table! {
     phase: Text repeating = text(row.phase.name()),
 }
 
-/// `address:port`.
-fn end(([a, b, c, d], port): ([u8; 4], u16)) -> ByteArray {
-    ByteArray::from(format!("{a}.{b}.{c}.{d}:{port}").into_bytes())
+/// `address:port`, an IPv6 address in brackets.
+fn end(end: SocketAddr) -> ByteArray {
+    ByteArray::from(end.to_string().into_bytes())
 }
 
 table! {
@@ -121,7 +122,7 @@ table! {
     flow: I64 = row.flow.into(),
     /// The packet's TCP sequence number; 0 if it is not TCP.
     tcp_sequence: I64 = row.tcp_sequence.into(),
-    /// The packet's length from its IPv4 header on.
+    /// The packet's length from its IP header on.
     ip_length_bytes: I32 repeating = row.ip_length_bytes.into(),
     /// The length of its Ethernet frame, without frame check sequence.
     frame_length_bytes: I32 repeating = row.frame_length_bytes.into(),

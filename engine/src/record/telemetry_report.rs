@@ -1,6 +1,7 @@
 //! Parses telemetry reports: the layout of `p4/headers.p4`, Telemetry Report 2.0 over UDP. It is
 //! fixed, and neither etherparse nor smoltcp knows it.
 
+use core::net::{IpAddr, SocketAddr};
 use thiserror::Error;
 
 /// One telemetry report, as the switch wrote it.
@@ -14,7 +15,7 @@ pub struct Report {
     pub flow: u32,
     /// The packet's TCP sequence number; 0 if it is not TCP.
     pub tcp_sequence: u32,
-    /// The packet's length from its IPv4 header on.
+    /// The packet's length from its IP header on.
     pub ip_length_bytes: u16,
     /// The packet's length from its Ethernet header on.
     pub frame_length_bytes: u16,
@@ -37,9 +38,9 @@ pub struct Report {
     /// From ingress to egress.
     pub hop_latency_ns: u32,
     /// Source address and transport port.
-    pub source: ([u8; 4], u16),
+    pub source: SocketAddr,
     /// Destination address and transport port.
-    pub destination: ([u8; 4], u16),
+    pub destination: SocketAddr,
 }
 
 /// Why a packet at the collector is not a report.
@@ -63,6 +64,12 @@ pub enum ReportError {
         /// The only supported value.
         expected: u32,
     },
+    /// The packet in it is not IP.
+    #[error("telemetry report: report_main.inner_type is {got:#x}, expected 0x4 or 0x5")]
+    Inner {
+        /// `report_main.inner_type`.
+        got: u8,
+    },
 }
 
 const UDP_PAYLOAD: usize = 14 + 20 + 8;
@@ -70,6 +77,9 @@ const MAIN: usize = UDP_PAYLOAD + 8;
 const HOP: usize = MAIN + 12;
 const FLOW: usize = HOP + 28;
 const INNER: usize = FLOW + 20;
+const INNER_IPV4: u8 = 4;
+const INNER_IPV6: u8 = 5;
+const IPV6_BYTES: usize = 40;
 
 impl Report {
     /// Parses a report from a whole packet, which begins with its Ethernet header.
@@ -88,7 +98,6 @@ impl Report {
         let fixed = [
             ("report_group.version", u32::from(bytes[UDP_PAYLOAD] >> 4), 2),
             ("report_main.report_type", u32::from(bytes[MAIN] >> 4), 1),
-            ("report_main.inner_type", u32::from(bytes[MAIN] & 0xF), 4),
             ("report_main.metadata_bits", u32::from(u16_at(MAIN + 4)), 0x7C00),
             ("report_main.domain_id", u32::from(u16_at(MAIN + 6)), 0x4E41),
             ("report_main.domain_bits", u32::from(u16_at(MAIN + 8)), 0xF800),
@@ -98,10 +107,15 @@ impl Report {
                 return Err(ReportError::Field { field, got, expected });
             }
         }
-        // After truncation the transport ports still follow the inner IPv4 header.
-        let transport = INNER + 4 * usize::from(bytes[INNER] & 0xF);
-        let port_at = |at: usize| if at + 2 <= bytes.len() { u16_at(at) } else { 0 };
-        let address_at = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let (source, destination) = match bytes[MAIN] & 0xF {
+            INNER_IPV4 => ipv4_ends(&bytes[INNER..]),
+            INNER_IPV6 if bytes.len() >= INNER + IPV6_BYTES => ipv6_ends(&bytes[INNER..]),
+            INNER_IPV6 => {
+                let need = INNER + IPV6_BYTES;
+                return Err(ReportError::Truncated { need, got: bytes.len() });
+            }
+            got => return Err(ReportError::Inner { got }),
+        };
         Ok(Report {
             sequence: u32_at(UDP_PAYLOAD) & 0x3F_FFFF,
             node: u32_at(UDP_PAYLOAD + 4),
@@ -118,10 +132,36 @@ impl Report {
             frame_length_bytes: u16_at(FLOW + 10),
             queue_delay_ns: u32_at(FLOW + 12),
             enqueue_depth_packets: u32_at(FLOW + 16),
-            source: (address_at(INNER + 12), port_at(transport)),
-            destination: (address_at(INNER + 16), port_at(transport + 2)),
+            source,
+            destination,
         })
     }
+}
+
+/// Source and destination of a truncated packet with at least 20 bytes.
+fn ipv4_ends(ip: &[u8]) -> (SocketAddr, SocketAddr) {
+    let address = |at: usize| IpAddr::from([ip[at], ip[at + 1], ip[at + 2], ip[at + 3]]);
+    let (from, to) = ports(ip, 4 * usize::from(ip[0] & 0xF));
+    (SocketAddr::new(address(12), from), SocketAddr::new(address(16), to))
+}
+
+/// Source and destination of a truncated packet with a whole IPv6 header.
+fn ipv6_ends(ip: &[u8]) -> (SocketAddr, SocketAddr) {
+    let address = |at: usize| {
+        let octets: &[u8; 16] = ip[at..].first_chunk().expect("in the header");
+        IpAddr::from(*octets)
+    };
+    let (from, to) = ports(ip, IPV6_BYTES);
+    (SocketAddr::new(address(8), from), SocketAddr::new(address(24), to))
+}
+
+/// The transport's ports behind the IP header, where the packet still has them; else 0.
+fn ports(ip: &[u8], at: usize) -> (u16, u16) {
+    let port = |at: usize| match ip.get(at..at + 2) {
+        Some(&[high, low]) => u16::from_be_bytes([high, low]),
+        _ => 0,
+    };
+    (port(at), port(at + 2))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::api::ParameterError;
 use crate::wire::addr::Endpoint;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use narrows_traffic::AppError;
 
 /// Why a flow's configuration is invalid.
@@ -26,7 +26,9 @@ pub enum FlowError {
         value: &'static str,
     },
     #[error("flow {flow}: {field} is {value}; expected this host's address {expected}")]
-    NotThisHost { flow: u32, field: &'static str, value: Ipv4Addr, expected: Ipv4Addr },
+    NotThisHost { flow: u32, field: &'static str, value: IpAddr, expected: IpAddr },
+    #[error("flow {flow}: {source_end} to {destination}; expected addresses of one IP version")]
+    IpVersions { flow: u32, source_end: Endpoint, destination: Endpoint },
     #[error(
         "flow {flow}: {source_end} to {destination} is used by flow {by}; expected another port"
     )]

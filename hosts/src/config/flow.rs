@@ -131,5 +131,9 @@ pub(crate) fn check_flow(flow: &FlowConfig) -> Result<(), FlowError> {
     for port in [flow.source.port, flow.destination.port] {
         in_range(id, "port", port.into(), 1, u16::MAX.into())?;
     }
+    if flow.source.ip.is_ipv4() != flow.destination.ip.is_ipv4() {
+        let (source_end, destination) = (flow.source, flow.destination);
+        return Err(FlowError::IpVersions { flow: id, source_end, destination });
+    }
     flow.app.check().map_err(|error| FlowError::App { flow: id, error })
 }

@@ -2,7 +2,7 @@
 
 use crate::compat::ns2::ack_reconstruction::Spacing;
 use crate::wire::addr::Mac;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use narrows_queueing::LinkConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,8 +15,8 @@ pub struct HostConfig {
     pub name: String,
     /// Its Ethernet address.
     pub mac: Mac,
-    /// Its IPv4 address.
-    pub ip: Ipv4Addr,
+    /// Its IPv4 or IPv6 address.
+    pub ip: IpAddr,
     /// The destination MAC address of all its packets: the switch's port.
     pub gateway_mac: Mac,
     /// Its link to the switch.

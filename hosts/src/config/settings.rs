@@ -9,6 +9,7 @@ use crate::config::error::{FlowError, by_name, in_range};
 use crate::config::flow::{FlowConfig, KeepAlive, check_flow};
 use crate::recovery::RECOVERIES;
 use crate::recovery::rule::Rule;
+use crate::wire::ip::{MOST_PACKET_BYTES, beyond_ipv4_bytes, header_bytes};
 use crate::wire::options::TIMESTAMPS_BYTES;
 use narrows_common::Duration;
 use std::collections::BTreeMap;
@@ -51,8 +52,8 @@ pub struct Settings {
 
 /// The largest window: 2^30 bytes (RFC 7323 section 2.3).
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
-/// Fits into an IPv4 packet with all options.
-const MAX_SEGMENT_BYTES: u64 = 65_535 - 20 - 60;
+/// TCP's header with all options.
+const MOST_TCP_BYTES: u32 = 60;
 /// ns-2's `window_` in segments.
 const NS2_WINDOW_SEGMENTS: u64 = 20;
 /// ns-2's delayed-ACK interval, for profiles without one.
@@ -119,10 +120,11 @@ fn segment_bytes(
     let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
     let of_agent = agent.and_then(|agent| agent.segment_bytes);
     let bytes = flow.segment_bytes.or(of_agent).unwrap_or(match profile.segment {
-        SegmentSize::Mss(mss) => mss - option_bytes,
+        SegmentSize::Mss(mss) => mss - option_bytes - beyond_ipv4_bytes(flow.source.ip),
         SegmentSize::Payload(bytes) => bytes,
     });
-    in_range(flow.id, "segment_bytes", bytes.into(), 1, MAX_SEGMENT_BYTES)?;
+    let most = MOST_PACKET_BYTES - header_bytes(flow.source.ip) - MOST_TCP_BYTES;
+    in_range(flow.id, "segment_bytes", bytes.into(), 1, most.into())?;
     Ok(bytes)
 }
 

@@ -8,7 +8,7 @@ use crate::report::{FlowReport, SenderCounters};
 use crate::tcp::connection::Connection;
 use crate::udp;
 use crate::wire::datagram::Datagram;
-use crate::wire::ip::Discard;
+use crate::wire::discard::Discard;
 use crate::wire::segment::Segment;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};

@@ -4,9 +4,11 @@ use crate::app::driver;
 use crate::host::{Host, MAX_RESETS};
 use crate::wire::addr::Endpoint;
 use crate::wire::datagram::{Datagram, parse_datagram};
-use crate::wire::ip::{self, Discard, PROTOCOL_UDP};
+use crate::wire::discard::Discard;
+use crate::wire::ip::PROTOCOL_UDP;
+use crate::wire::ip_packet;
 use crate::wire::segment::{Flags, Header, Segment, parse_segment};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use narrows_common::{Packet, Time};
 
 impl Host {
@@ -36,7 +38,7 @@ impl Host {
     }
 
     pub(super) fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
-        let packet = ip::parse(packet)?;
+        let packet = ip_packet::parse(packet)?;
         let is_for_us = packet.destination_mac() == self.mac && packet.destination() == self.ip;
         if packet.protocol() == PROTOCOL_UDP {
             let datagram = parse_datagram(&packet)?;
@@ -76,7 +78,7 @@ impl Host {
     pub(super) fn take_datagram(
         &mut self,
         now: Time,
-        source: Ipv4Addr,
+        source: IpAddr,
         datagram: &Datagram<'_>,
     ) -> Result<(), Discard> {
         let peer = Endpoint { ip: source, port: datagram.ports.0 };

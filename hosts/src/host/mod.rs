@@ -17,9 +17,10 @@ use crate::tcp::connection::Connection;
 use crate::udp::{self, sender_by_name};
 use crate::wire::addr::{Endpoint, Mac};
 use crate::wire::datagram::{self};
-use crate::wire::ip::{Discard, IpEmitter};
+use crate::wire::discard::Discard;
+use crate::wire::ip_emitter::IpEmitter;
 use crate::wire::segment::Emitter;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Packet, Rng, Time, Wheel};
 use rustc_hash::FxHashMap;
@@ -36,7 +37,7 @@ pub struct Host {
     /// The flow of the latest packet; the next packet often belongs to it too.
     latest: Option<((u16, Endpoint), usize)>,
     flows: Vec<FlowEnd>,
-    ip: Ipv4Addr,
+    ip: IpAddr,
     mac: Mac,
     gateway_mac: Mac,
     /// The node that reconstructs ACKs in front of this host.
@@ -134,7 +135,7 @@ impl Host {
         &self,
         flow: &FlowConfig,
         field: &'static str,
-        ip: Ipv4Addr,
+        ip: IpAddr,
     ) -> Result<(), FlowError> {
         if ip == self.ip {
             return Ok(());

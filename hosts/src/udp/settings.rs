@@ -6,7 +6,8 @@ use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
 use crate::udp::record::Record;
 use crate::udp::senders::SENDERS;
 use crate::udp::tfrc::TFRC;
-use crate::wire::datagram::{MOST_PAYLOAD_BYTES, UDP_BYTES};
+use crate::wire::datagram::UDP_BYTES;
+use crate::wire::ip::{MOST_PACKET_BYTES, beyond_ipv4_bytes, header_bytes};
 use crate::wire::segment::TCP_BYTES;
 use narrows_traffic::message::HEADER_BYTES;
 
@@ -47,10 +48,15 @@ impl Settings {
         }
         let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
             // The packet is as long as that of a full segment without options.
-            SegmentSize::Mss(mss) => mss + (TCP_BYTES - UDP_BYTES) as u32 - record.header_bytes,
+            SegmentSize::Mss(mss) => {
+                mss + (TCP_BYTES - UDP_BYTES) as u32
+                    - record.header_bytes
+                    - beyond_ipv4_bytes(flow.source.ip)
+            }
             SegmentSize::Payload(bytes) => bytes,
         });
-        let most = MOST_PAYLOAD_BYTES - record.header_bytes;
+        let headers = header_bytes(flow.source.ip) + UDP_BYTES as u32 + record.header_bytes;
+        let most = MOST_PACKET_BYTES - headers;
         let range = (LEAST_SEGMENT_BYTES.into(), most.into());
         in_range(id, "segment_bytes", segment_bytes.into(), range.0, range.1)?;
         Ok(Settings { flow: id, record, segment_bytes })

@@ -1,7 +1,7 @@
 //! Addresses of hosts.
 
 use core::fmt;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, SocketAddr};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,14 +77,14 @@ impl fmt::Debug for Mac {
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     /// The host's address.
-    pub ip: Ipv4Addr,
+    pub ip: IpAddr,
     /// The TCP port.
     pub port: u16,
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.ip, self.port)
+        SocketAddr::new(self.ip, self.port).fmt(f)
     }
 }
 

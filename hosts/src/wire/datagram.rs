@@ -1,19 +1,17 @@
-//! Datagrams as bytes: UDP (RFC 768) in IPv4 packets.
+//! Datagrams as bytes: UDP (RFC 768) in IP packets.
 
 use crate::wire::addr::{Endpoint, Mac};
-use crate::wire::ip::{
-    Discard, ETHERNET_BYTES, Ecn, IPV4_BYTES, IpEmitter, IpPacket, PROTOCOL_UDP, Payload, be16,
-};
-use core::net::Ipv4Addr;
+use crate::wire::discard::Discard;
+use crate::wire::ip::{ETHERNET_BYTES, Ecn, IPV6_BYTES, PROTOCOL_UDP, Payload, be16};
+use crate::wire::ip_emitter::IpEmitter;
+use crate::wire::ip_packet::IpPacket;
+use core::net::IpAddr;
 use narrows_common::Packet;
 
 /// UDP header in bytes.
 pub const UDP_BYTES: usize = 8;
 
-const UDP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
-const HEADERS_BYTES: usize = UDP_AT + UDP_BYTES;
-/// The longest payload of a datagram in an IPv4 packet.
-pub const MOST_PAYLOAD_BYTES: u32 = 65_535 - IPV4_BYTES as u32 - UDP_BYTES as u32;
+const HEADERS_BYTES: usize = ETHERNET_BYTES + IPV6_BYTES + UDP_BYTES;
 
 /// A parsed datagram.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +24,8 @@ pub struct Datagram<'a> {
     pub payload: Payload<'a>,
 }
 
-/// Parses the datagram in an IPv4 packet; verifies its length, and its checksum if it has one.
+/// Parses the datagram in an IP packet; verifies its length, and its checksum, which only IPv4 may
+/// lack.
 ///
 /// # Errors
 /// Why the packet must be discarded.
@@ -38,7 +37,11 @@ pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard
     if u32::from(be16(udp, 4)) != packet.payload.len() {
         return Err(Discard::BadUdpHeader);
     }
-    if be16(udp, 6) != 0 && !packet.is_checksum_right() {
+    let is_right = match be16(udp, 6) {
+        0 => packet.may_lack_checksum(),
+        _ => packet.is_checksum_right(),
+    };
+    if !is_right {
         return Err(Discard::BadUdpChecksum);
     }
     Ok(Datagram {
@@ -58,7 +61,7 @@ pub struct Emitter {
 
 impl Emitter {
     /// A writer from this host's port to a peer.
-    pub fn new(macs: (Mac, Mac), ip: Ipv4Addr, port: u16, peer: Endpoint) -> Self {
+    pub fn new(macs: (Mac, Mac), ip: IpAddr, port: u16, peer: Endpoint) -> Self {
         let ports = (port, peer.port);
         Emitter { ip: IpEmitter::new(macs, (ip, peer.ip), PROTOCOL_UDP, ports) }
     }
@@ -77,19 +80,19 @@ impl Emitter {
             packet.data.extend_from_slice(part);
         }
         packet.zeros = zeros;
-        let length = (packet.len() - UDP_AT) as u16;
-        let (headers, checksum) = self.ip.finish(length.into(), packet);
-        headers[UDP_AT + 4..UDP_AT + 6].copy_from_slice(&length.to_be_bytes());
+        let length = (packet.len() - self.ip.transport_at()) as u16;
+        let (udp, checksum) = self.ip.finish(length.into(), packet);
+        udp[4..6].copy_from_slice(&length.to_be_bytes());
         // RFC 768: 0 would mean no checksum.
         let checksum = if checksum == 0 { 0xffff } else { checksum };
-        headers[UDP_AT + 6..UDP_AT + 8].copy_from_slice(&checksum.to_be_bytes());
+        udp[6..8].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::ip;
+    use crate::wire::ip_packet;
     use narrows_common::Checksums;
 
     fn emitter() -> Emitter {
@@ -99,7 +102,7 @@ mod tests {
     }
 
     fn parsed(packet: &Packet) -> Result<Datagram<'_>, Discard> {
-        parse_datagram(&ip::parse(packet)?)
+        parse_datagram(&ip_packet::parse(packet)?)
     }
 
     #[test]
@@ -118,6 +121,34 @@ mod tests {
         assert_eq!(packet.to_bytes(), expected);
         let datagram = parsed(&packet).unwrap();
         assert_eq!((datagram.ports, datagram.payload.len()), ((0x1234, 0x50), 4));
+    }
+
+    #[test]
+    fn udp_over_ipv6_byte_by_byte() {
+        let macs = (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2]));
+        let peer = Endpoint { ip: "fd00::2".parse().unwrap(), port: 0x0050 };
+        let mut emitter = Emitter::new(macs, "fd00::1".parse().unwrap(), 0x1234, peer)
+            .with_ip(|ip| ip.leaving_checksum(true).with_dscp(46).with_ttl(3));
+        let mut packet = Packet::default();
+        emitter.emit(Ecn::Ect0, &[b"ab", b"c"], 1, &mut packet);
+        #[rustfmt::skip]
+        let expected = [
+            2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd,
+            // Traffic class b8 | 2.
+            0x6b, 0xa0, 0, 0, 0, 12, 17, 3,
+            0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+            0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
+            // 1234 + 0050 + 000c + 6162 + 6300, and fd00 + 0001 + fd00 + 0002 + 0011 + 000c:
+            // d6f2 + 1 fa20 = 2 d112, folded d114; its complement is 2eeb.
+            0x12, 0x34, 0, 0x50, 0, 12, 0x2e, 0xeb, b'a', b'b', b'c', 0,
+        ];
+        assert_eq!(packet.to_bytes(), expected);
+        assert_eq!(packet.checksums, Checksums::Written, "no device writes IPv6's");
+        let datagram = parsed(&packet).unwrap();
+        assert_eq!((datagram.ports, datagram.payload.len()), ((0x1234, 0x50), 4));
+        assert_eq!(datagram.ecn, Ecn::Ect0);
+        packet.data[60..62].copy_from_slice(&[0, 0]);
+        assert_eq!(parsed(&packet).map(|_| ()), Err(Discard::BadUdpChecksum));
     }
 
     #[test]

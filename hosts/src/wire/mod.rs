@@ -13,7 +13,10 @@
 pub mod addr;
 mod checksum;
 pub mod datagram;
+pub mod discard;
 pub mod ip;
+pub mod ip_emitter;
+pub mod ip_packet;
 pub mod options;
 pub mod segment;
 pub mod stamp;

@@ -1,21 +1,23 @@
-//! Segments as bytes: TCP (RFC 9293 section 3.1) in IPv4 packets.
+//! Segments as bytes: TCP (RFC 9293 section 3.1) in IP packets.
 //!
 //! [`parse`] reads a packet without copying it. [`Emitter`] writes packets, from a header built
 //! once per connection.
 
 use crate::wire::addr::Mac;
 use crate::wire::checksum;
-use crate::wire::ip::{self, IpEmitter, PROTOCOL_TCP, be16, be32};
-pub use crate::wire::ip::{Discard, ETHERNET_BYTES, Ecn, IPV4_BYTES, IpPacket, Payload};
+pub use crate::wire::discard::Discard;
+pub use crate::wire::ip::{ETHERNET_BYTES, Ecn, IPV6_BYTES, Payload};
+use crate::wire::ip::{PROTOCOL_TCP, be16, be32};
+use crate::wire::ip_emitter::IpEmitter;
+use crate::wire::ip_packet::{self, IpPacket};
 use crate::wire::options::Options;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use narrows_common::Packet;
 
 /// TCP header without options in bytes.
 pub const TCP_BYTES: usize = 20;
 
-const TCP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
-const HEADERS_BYTES: usize = TCP_AT + TCP_BYTES;
+const HEADERS_BYTES: usize = ETHERNET_BYTES + IPV6_BYTES + TCP_BYTES;
 
 /// The TCP flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl core::fmt::Debug for Flags {
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// IP source and destination.
-    pub ips: (Ipv4Addr, Ipv4Addr),
+    pub ips: (IpAddr, IpAddr),
     /// TCP source and destination ports.
     pub ports: (u16, u16),
     /// Sequence number.
@@ -96,10 +98,10 @@ pub struct Segment<'a> {
 /// # Errors
 /// Why the packet must be discarded.
 pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
-    parse_segment(&ip::parse(packet)?)
+    parse_segment(&ip_packet::parse(packet)?)
 }
 
-/// Parses the segment in an IPv4 packet; verifies every length and its checksum.
+/// Parses the segment in an IP packet; verifies every length and its checksum.
 ///
 /// # Errors
 /// Why the packet must be discarded.
@@ -139,7 +141,9 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
 
 /// Replaces the acknowledgment number of a segment that [`parse`] accepts (RFC 1624 equation 3).
 pub fn set_ack(packet: &mut Packet, ack: u32) {
-    let tcp_at = ETHERNET_BYTES + usize::from(packet.data[ETHERNET_BYTES] & 0xf) * 4;
+    let first = packet.data[ETHERNET_BYTES];
+    let ip_bytes = if first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { IPV6_BYTES };
+    let tcp_at = ETHERNET_BYTES + ip_bytes;
     let tcp = &mut packet.data[tcp_at..];
     let inverse = |bytes: &[u8]| checksum::sum(&bytes.iter().map(|byte| !byte).collect::<Vec<_>>());
     let rest = inverse(&tcp[16..18]) + inverse(&tcp[8..12]);
@@ -177,7 +181,7 @@ pub struct Emitter {
 
 impl Emitter {
     /// A writer from source to destination.
-    pub fn new(macs: (Mac, Mac), ips: (Ipv4Addr, Ipv4Addr), ports: (u16, u16)) -> Self {
+    pub fn new(macs: (Mac, Mac), ips: (IpAddr, IpAddr), ports: (u16, u16)) -> Self {
         Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP, ports), fields_sum: 0 }
     }
 
@@ -198,13 +202,12 @@ impl Emitter {
     pub fn begin(&mut self, header: &Header, packet: &mut Packet) {
         self.ip.begin(header.ecn, packet);
         header.options.emit(&mut packet.data);
-        let header_bytes = packet.data.len() - TCP_AT;
+        let tcp = &mut packet.data[self.ip.transport_at()..];
+        let header_bytes = tcp.len();
         assert!(header_bytes % 4 == 0 && header_bytes <= 60, "TCP header of {header_bytes} bytes");
         let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, header.flags.0, 0, 0])
             | u32::from(header.window);
-        let (headers, _) =
-            packet.data.split_first_chunk_mut::<HEADERS_BYTES>().expect("the template");
-        let tcp = &mut headers[TCP_AT..];
+        let tcp: &mut [u8; TCP_BYTES] = tcp.first_chunk_mut().expect("the template");
         tcp[4..8].copy_from_slice(&header.seq.to_be_bytes());
         tcp[8..12].copy_from_slice(&header.ack.to_be_bytes());
         tcp[12..16].copy_from_slice(&rest.to_be_bytes());
@@ -214,8 +217,8 @@ impl Emitter {
     /// Fills in the fields that depend on the whole packet.
     #[inline]
     pub fn finish(&mut self, packet: &mut Packet) {
-        let (headers, checksum) = self.ip.finish(self.fields_sum, packet);
-        headers[TCP_AT + 16..TCP_AT + 18].copy_from_slice(&checksum.to_be_bytes());
+        let (tcp, checksum) = self.ip.finish(self.fields_sum, packet);
+        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 

@@ -7,12 +7,24 @@ use proptest::prelude::*;
 fn emitter() -> Emitter {
     Emitter::new(
         (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])),
-        (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)),
+        ([10, 0, 0, 1].into(), [10, 0, 0, 2].into()),
+        (0x1234, 0x0050),
+    )
+}
+
+fn ipv6_emitter() -> Emitter {
+    Emitter::new(
+        (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])),
+        ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap()),
         (0x1234, 0x0050),
     )
 }
 
 fn data_segment(payload: &[u8], zeros: u32) -> Packet {
+    data_segment_by(emitter(), payload, zeros)
+}
+
+fn data_segment_by(mut emitter: Emitter, payload: &[u8], zeros: u32) -> Packet {
     let header = Header {
         seq: 0x01020304,
         ack: 0x05060708,
@@ -21,7 +33,7 @@ fn data_segment(payload: &[u8], zeros: u32) -> Packet {
         ecn: Ecn::Ect0,
         options: Options { timestamps: Some((1, 2)), ..Options::default() },
     };
-    let (mut packet, mut emitter) = (Packet::default(), emitter());
+    let mut packet = Packet::default();
     emitter.begin(&header, &mut packet);
     packet.data.extend_from_slice(payload);
     packet.zeros = zeros;
@@ -45,6 +57,54 @@ fn a_bare_ack_byte_by_byte() {
         0x12, 0x34, 0, 0x50, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 0xff, 0xff, 0x89, 0x4b, 0, 0,
     ];
     assert_eq!(packet.to_bytes(), expected);
+}
+
+#[test]
+fn a_bare_ack_over_ipv6_byte_by_byte() {
+    let (mut packet, mut emitter) = (Packet::default(), ipv6_emitter());
+    let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
+    emitter.begin(&header, &mut packet);
+    emitter.finish(&mut packet);
+    #[rustfmt::skip]
+    let expected = [
+        2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd,
+        0x60, 0, 0, 0, 0, 20, 6, 64,
+        0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+        0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
+        // 1234 + 0050 + 0001 + 0002 + 5010 + ffff, and fd00 + 0001 + fd00 + 0002 + 0006 + 0014:
+        // 1 6296 + 1 fa1d = 3 5cb3, folded 5cb6; its complement is a349.
+        0x12, 0x34, 0, 0x50, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 0xff, 0xff, 0xa3, 0x49, 0, 0,
+    ];
+    assert_eq!(packet.to_bytes(), expected);
+    let segment = parse(&packet).unwrap();
+    assert_eq!(segment.ips, ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap()));
+    set_ack(&mut packet, 0xabcd_0123);
+    assert_eq!(parse(&packet).unwrap().ack, 0xabcd_0123);
+}
+
+#[test]
+fn each_fault_of_ipv6_has_its_reason() {
+    let damaged = |at: usize, byte: u8| {
+        let mut packet = data_segment_by(ipv6_emitter(), b"stamp", 100);
+        packet.data[at] = byte;
+        parse(&packet).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(damaged(13, 0x00), Discard::NotIp);
+    assert_eq!(damaged(14, 0x40), Discard::BadIpHeader);
+    assert_eq!(damaged(18, 0xff), Discard::Truncated);
+    assert_eq!(damaged(20, 44), Discard::Fragment);
+    assert_eq!(damaged(20, 0), Discard::UnknownProtocol, "hop-by-hop options");
+    assert_eq!(damaged(37, 7), Discard::BadTcpChecksum, "a bit of the source");
+    assert_eq!(damaged(66, 0x40), Discard::BadTcpHeader);
+    assert_eq!(damaged(86, b'S'), Discard::BadTcpChecksum);
+    for bytes in [40, 53, 54, 60] {
+        let mut short = data_segment_by(ipv6_emitter(), b"stamp", 100);
+        short.truncate(bytes);
+        assert_eq!(parse(&short).map(|_| ()).unwrap_err(), Discard::Truncated);
+    }
+    let mut padded = data_segment_by(ipv6_emitter(), b"", 0);
+    padded.data.extend_from_slice(&[0xaa; 6]);
+    assert!(parse(&padded).unwrap().payload.is_empty());
 }
 
 #[test]
@@ -146,7 +206,7 @@ fn each_fault_has_its_reason() {
         packet.data[at] = byte;
         parse(&packet).map(|_| ()).unwrap_err()
     };
-    assert_eq!(damaged(12, 0x86), Discard::NotIpv4);
+    assert_eq!(damaged(12, 0x86), Discard::NotIp);
     assert_eq!(damaged(14, 0x65), Discard::BadIpHeader);
     assert_eq!(damaged(14, 0x44), Discard::BadIpHeader);
     assert_eq!(damaged(16, 0xff), Discard::Truncated);
@@ -161,7 +221,12 @@ fn each_fault_has_its_reason() {
 proptest! {
     #[test]
     fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..120), zeros in 0u32..2000) {
-        let _ = parse(&Packet { data, zeros, ..Packet::default() });
+        let mut packet = Packet { data, zeros, ..Packet::default() };
+        let _ = parse(&packet);
+        if packet.data.len() > 14 {
+            packet.data[12..15].copy_from_slice(&[0x86, 0xdd, 0x60]);
+        }
+        let _ = parse(&packet);
     }
 
     /// A single flipped bit after the Ethernet header is always detected.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING
 
 import narrows.controller.topology as net
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 SENDER_PORTS = range(10_001, 60_001)
 FIRST_RECEIVER_PORT = 5001
 COLLECTOR_MAC = 0x02C0_0000_0001
+IPV6_NETWORK = 0xFD00 << 112
+"""fd00::/96, a private network (RFC 4193): the last 32 bits are a host's IPv4 address."""
 
 
 @dataclass(frozen=True)
@@ -161,10 +164,15 @@ class Builder:
         return end
 
     def add_host(self, name: str, group: str, ip: int, access: Access) -> net.Host:
-        """Adds a host behind a group's port; MAC addresses count up."""
+        """Adds a host behind a group's port; MAC addresses count up. `ip` is its IPv4 address, or
+        the last 32 bits of its IPv6 address.
+        """
         end, cable_delay_ps = self.groups[group]
         mac = 0x0200_0000_0000 + len(self.hosts) + 1
-        host = net.Host(name, mac, ip, end, access.delay + cable_delay_ps)
+        address: net.Address = IPv4Address(ip)
+        if self.scenario.ip_version == 6:
+            address = IPv6Address(IPV6_NETWORK | ip)
+        host = net.Host(name, mac, address, end, access.delay + cable_delay_ps)
         self.hosts.append(PlacedHost(host, group, access))
         return host
 
@@ -262,14 +270,11 @@ class Builder:
     def collector(self, end: net.End) -> net.Collector:
         """The collector behind a port."""
         address, _, udp_port = self.scenario.telemetry.collector.rpartition(":")
-        ip = 0
-        for part in address.split("."):
-            ip = ip << 8 | int(part)
-        return net.Collector(end, COLLECTOR_MAC, ip, int(udp_port))
+        return net.Collector(end, COLLECTOR_MAC, IPv4Address(address), int(udp_port))
 
 
 def protocol(settings: Flow) -> int:
-    """The IPv4 protocol number of a flow."""
+    """The transport's protocol number of a flow."""
     return net.PROTOCOL_UDP if catalogue.sender(settings.variant) else net.PROTOCOL_TCP
 
 

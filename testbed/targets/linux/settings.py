@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from narrows.schema.units import PS_PER_MS, PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.packets import TIMESTAMP_BYTES
+from narrows.testbed.scenario.packets import TIMESTAMP_BYTES, ip_version
 from narrows.testbed.targets.linux import variants
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def problems(plan: Plan) -> Iterable[Problem]:
         if host["config"]["reconstructs_acks"]:
             name = host["config"]["name"]
             yield Problem(f"host {name}: access.reconstruct_acks", "is supported by our hosts only")
+    if any(ip_version(planned["flow"]) != 4 for planned in plan["flows"]):
+        yield Problem("ip_version", "is 4 for the kernel's hosts", 6)
     asked = dict[str, tuple[int, HostSettings]]()
     for planned in plan["flows"]:
         flow = planned["flow"]

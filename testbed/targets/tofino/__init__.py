@@ -25,6 +25,7 @@ class Tofino(Target):
     name = "tofino"
     title = "a Tofino switch between our hosts on cards, in real time"
     disciplines = ("drop-tail",)
+    ip_versions = (4,)
     lacks = ("queues", "trace")
     no_impairments = "the switch's links are not the engine's"
     no_kernel_hosts = "have no cards; expected narrows"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 from typing import Any
 
 import grpc
@@ -104,7 +105,9 @@ def switch() -> Iterator[tuple[Any, Any]]:
         for port, rate_bps, more in ((1, None, {}), (2, 8_000_000, two))
     ]
     config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
-    hosts = tuple(net.Host(f"h{n}", n, 0x0A000000 + n, net.End("s1", n)) for n in (1, 2))
+    hosts = tuple(
+        net.Host(f"h{n}", n, IPv4Address(0x0A000000 + n), net.End("s1", n)) for n in (1, 2)
+    )
     both = tuple(net.Port(n, 0x02FF00010000 + n) for n in (1, 2))
     topology = net.Topology((net.Switch("s1", 1, both),), (), hosts, (), ())
     target = engine.Switch(json.dumps(config), 1)
