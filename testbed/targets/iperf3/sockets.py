@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.testbed.problems import Problem
+from narrows.testbed.scenario.packets import ip_version
 from narrows.testbed.targets.linux import settings
 from narrows.testbed.targets.linux.driver import Driver
 from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -122,8 +123,9 @@ class Iperf3(Driver):
 
     def start(self, planned: FlowPlan, host: str, *words: str) -> None:
         """Runs iperf3 inside a host; it ends with the thread that started it."""
+        version = f"-{ip_version(planned['flow'])}"
         command = self.namespaces[host].command(
-            "setpriv", "--pdeathsig", "KILL", "iperf3", "-4", *words
+            "setpriv", "--pdeathsig", "KILL", "iperf3", version, *words
         )
         null = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
@@ -159,7 +161,7 @@ def borrow(pid: int, addresses: list[tuple[str, int]]) -> socket.socket | None:
                     continue
                 sock = socket.socket(fileno=copy)
                 with suppress(OSError):
-                    if [sock.getsockname(), sock.getpeername()] == addresses:
+                    if [sock.getsockname()[:2], sock.getpeername()[:2]] == addresses:
                         return sock
                 sock.close()
         finally:

@@ -6,6 +6,7 @@ Each run creates its namespaces, so their final counters are those of the run.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,8 +24,10 @@ SNMP = {
     "Ip": ("InDiscards", "OutDiscards"),
     "Tcp": ("InErrs", "InCsumErrors"),
     "Udp": ("InErrors", "SndbufErrors"),
+    "Ip6": ("InDiscards", "OutDiscards"),
+    "Udp6": ("InErrors", "SndbufErrors"),
 }
-"""The same in /proc/net/snmp, and counters of corrupt packets."""
+"""The same in /proc/net/snmp and /proc/net/snmp6, and counters of corrupt packets."""
 
 
 def excesses(namespaces: Mapping[str, Namespace]) -> list[str]:
@@ -68,3 +71,6 @@ def counters(host: Namespace) -> Iterator[tuple[str, str, int]]:
         group, *words = names.split()
         for name, value in zip(words, values.split()[1:], strict=True):
             yield group.rstrip(":"), name, int(value)
+    for line in host.run("cat", "/proc/net/snmp6").splitlines():
+        if found := re.fullmatch(r"(Ip6|Udp6)(\w+)\s+(\d+)", line):
+            yield found[1], found[2], int(found[3])

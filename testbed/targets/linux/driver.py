@@ -96,7 +96,7 @@ class Driver(Loop):
         flow = planned["flow"]
         if settings.is_datagrams(flow):
             return self.datagram_socket(flow, host, is_sender=host == planned["from"])
-        sock = self.namespaces[host].socket()
+        sock = self.namespaces[host].socket(family=settings.family(flow))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         name = self.congestion[flow["variant"]].encode()
         window_bytes = flow["window_bytes"]
@@ -104,8 +104,7 @@ class Driver(Loop):
         buffer_bytes = window_bytes and max(BUFFERS * window_bytes, LEAST_BUFFER_BYTES)
         options: dict[tuple[int, int], int | bytes | None] = {
             (socket.SOL_SOCKET, SO_RCVBUFFORCE): buffer_bytes,
-            (socket.IPPROTO_IP, socket.IP_TTL): flow["ttl"] if host == planned["from"] else None,
-            (socket.IPPROTO_IP, socket.IP_TOS): (flow.get("dscp") or 0) << 2,
+            **settings.ip_options(flow, is_sender=host == planned["from"]),
             (socket.IPPROTO_TCP, socket.TCP_CONGESTION): name,
             (socket.IPPROTO_TCP, socket.TCP_MAXSEG): settings.segment_option(flow),
             (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP): window_bytes,
@@ -125,12 +124,12 @@ class Driver(Loop):
         own, peer = flow["source"], flow["destination"]
         if not is_sender:
             own, peer = peer, own
-        sock = self.namespaces[host].socket(socket.SOCK_DGRAM)
+        sock = self.namespaces[host].socket(socket.SOCK_DGRAM, settings.family(flow))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFERS * LEAST_BUFFER_BYTES)
-        if is_sender and flow["ttl"] is not None:
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, flow["ttl"])
-        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, (flow.get("dscp") or 0) << 2)
+        for (level, option), value in settings.ip_options(flow, is_sender=is_sender).items():
+            if value is not None:
+                sock.setsockopt(level, option, value)
         sock.bind((own["ip"], own["port"]))
         sock.connect((peer["ip"], peer["port"]))
         return sock
@@ -144,7 +143,7 @@ class Driver(Loop):
             return
         self.by_source[host, source["ip"], source["port"]] = planned
         address = (end["ip"], end["port"])
-        if any(sock.getsockname() == address for _, sock in self.listeners.values()):
+        if any(sock.getsockname()[:2] == address for _, sock in self.listeners.values()):
             return
         sock = self.socket_for(planned, host)
         sock.setblocking(False)
@@ -166,7 +165,7 @@ class Driver(Loop):
         with suppress(BlockingIOError):
             while True:
                 sock, source = listener.accept()
-                planned = self.by_source.get((host, *source))
+                planned = self.by_source.get((host, *source[:2]))
                 if planned is None:
                     sock.close()
                     continue

@@ -16,7 +16,7 @@ from narrows.testbed import needs
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.dpdk.setup import af_packet
 from narrows.testbed.targets.linux import settings, variants
-from narrows.testbed.targets.linux.namespaces import ROUTER, Namespace, Plumbing
+from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing, router_of
 from narrows.testbed.targets.linux.settings import HostSettings
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ def made(plan: Plan) -> Iterator[LinuxHosts]:
             namespaces[config["name"]] = namespace = plumbing.add_host(
                 f"h{number}", config["ip"], config["mac"], config["gateway_mac"]
             )
-            set_up(namespace, asked[config["name"]])
+            set_up(namespace, router_of(config["ip"]), asked[config["name"]])
         yield LinuxHosts(namespaces, congestion)
 
 
-def set_up(namespace: Namespace, asked: HostSettings) -> None:
+def set_up(namespace: Namespace, router: str, asked: HostSettings) -> None:
     """Sets a host's sysctls, and the attributes of its route. Raises `PlumbingError`."""
     for key, value in asked.sysctls.items():
         namespace.set_sysctl(key, value)
     if asked.route:
         attributes = [word for pair in asked.route.items() for word in pair]
-        namespace.run("ip", "route", "change", "default", "via", ROUTER, "dev", "eth0",
+        namespace.run("ip", "route", "change", "default", "via", router, "dev", "eth0",
                       "onlink", *attributes)  # fmt: skip

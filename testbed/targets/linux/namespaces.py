@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -30,8 +31,18 @@ OWNERS = 1000
 """Maximum concurrent runs with namespaces: an interface name has room for three digits."""
 MAX_HOST_NAME = 15 - len("nw999-")
 """Linux interface names have at most 15 characters (IFNAMSIZ minus the terminating zero)."""
-ROUTER = "169.254.0.1"
+ROUTER, IPV6_ROUTER = "169.254.0.1", "fe80::1"
 """The next hop of every host. No packet is addressed to it; only its Ethernet address is used."""
+SILENT_IPV6 = {
+    "accept_ra": "0",
+    "router_solicitations": "0",
+    "dad_transmits": "0",
+    "addr_gen_mode": "1",
+    "disable_ipv6": "0",
+}
+"""Settings of an interface with IPv6 whose kernel sends no packets of its own: in this order, no
+routers, no search for duplicates, no link-local address.
+"""
 CLONE_NEWNET = 0x4000_0000
 """From linux/sched.h."""
 
@@ -71,9 +82,13 @@ class Inside:
         path = "/proc/sys/" + key.replace(".", "/")
         self.call(lambda: Path(path).write_text(value))
 
-    def socket(self, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
-        """Opens an IPv4 socket inside, for use anywhere in this process."""
-        return self.call(lambda: socket.socket(socket.AF_INET, kind))
+    def socket(
+        self,
+        kind: socket.SocketKind = socket.SOCK_STREAM,
+        family: socket.AddressFamily = socket.AF_INET,
+    ) -> socket.socket:
+        """Opens a socket inside, for use anywhere in this process."""
+        return self.call(lambda: socket.socket(family, kind))
 
     def call(self, work: Callable[[], Result]) -> Result:
         """Runs `work` on a thread inside the namespace."""
@@ -100,6 +115,11 @@ class SwitchNamespace(Inside):
 
     outside: Mapping[int, str]
     """The outer ends of the veths, by port."""
+
+
+def router_of(ip: str) -> str:
+    """The next hop of a host with this address."""
+    return ROUTER if ip_address(ip).version == 4 else IPV6_ROUTER
 
 
 def host_namespace(owner: int, host: str) -> Namespace:
@@ -145,7 +165,8 @@ class Plumbing:
         self._stack.close()
 
     def add_host(self, host: str, ip: str, mac: str, gateway_mac: str) -> Namespace:
-        """Creates a host with one address and a default route through `gateway_mac`.
+        """Creates a host with one address, of IPv4 or IPv6, and a default route through
+        `gateway_mac`.
 
         Offloads are off, so the veth carries the same segments and checksums as a wire. Raises
         `PlumbingError`.
@@ -157,10 +178,17 @@ class Plumbing:
         namespace = host_namespace(self._number, host)
         add_namespace(namespace)
         add_veth(namespace, namespace.outside, "eth0", mac)
-        inside = ["ip", "-n", namespace.name]
-        run(*inside, "address", "add", f"{ip}/32", "dev", "eth0")
-        run(*inside, "neighbour", "add", ROUTER, "lladdr", gateway_mac, "dev", "eth0")
-        run(*inside, "route", "add", "default", "via", ROUTER, "dev", "eth0", "onlink")
+        address, inside = ip_address(ip), ["ip", "-n", namespace.name]
+        whole, router = f"{ip}/{address.max_prefixlen}", router_of(ip)
+        nodad = ["nodad"] if address.version == 6 else []
+        if address.version == 6:
+            for key, value in SILENT_IPV6.items():
+                namespace.set_sysctl(f"net.ipv6.conf.eth0.{key}", value)
+            # Without ARP the kernel joins no multicast group, of which it would report.
+            run(*inside, "link", "set", "eth0", "arp", "off")
+        run(*inside, "address", "add", whole, "dev", "eth0", *nodad)
+        run(*inside, "neighbour", "add", router, "lladdr", gateway_mac, "dev", "eth0")
+        run(*inside, "route", "add", "default", "via", router, "dev", "eth0", "onlink")
         return namespace
 
     def add_switch(self, number: int, ports: Iterable[int]) -> SwitchNamespace:

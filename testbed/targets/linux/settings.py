@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from narrows.schema.units import PS_PER_MS, PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.packets import TIMESTAMP_BYTES, ip_version
+from narrows.testbed.scenario.packets import IP_BYTES, TIMESTAMP_BYTES, ip_version
 from narrows.testbed.targets.linux import variants
 
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ RATE_VARIANT, RATE = "app-tcp", "rate_mbps"
 """The only variant with a parameter per socket."""
 DATAGRAMS = "udp"
 """The only datagram sender for the kernel's hosts; TFRC needs our hosts."""
-MOST_DATAGRAM_BYTES = 1500 - 20 - 8
-"""The largest UDP payload that fits a veth's MTU."""
+MTU, UDP_BYTES = 1500, 8
+"""A veth's MTU, and UDP's header."""
+IPV6_UNICAST_HOPS, IPV6_TCLASS = 16, 67
+"""linux/in6.h."""
 
 
 @dataclass
@@ -91,6 +93,21 @@ def by_host(plan: Plan) -> dict[str, HostSettings]:
             found[name].sysctls |= asked.sysctls
             found[name].route |= asked.route
     return found
+
+
+def family(flow: FlowConfig) -> socket.AddressFamily:
+    """The family of a flow's sockets."""
+    return socket.AF_INET if ip_version(flow) == 4 else socket.AF_INET6
+
+
+def ip_options(flow: FlowConfig, *, is_sender: bool) -> dict[tuple[int, int], int | None]:
+    """Socket options for the time to live, or hop limit, and the code point; None: the default."""
+    ttl, traffic_class = flow["ttl"] if is_sender else None, (flow.get("dscp") or 0) << 2
+    if family(flow) == socket.AF_INET:
+        level, names = socket.IPPROTO_IP, (socket.IP_TTL, socket.IP_TOS)
+    else:
+        level, names = socket.IPPROTO_IPV6, (IPV6_UNICAST_HOPS, IPV6_TCLASS)
+    return {(level, names[0]): ttl, (level, names[1]): traffic_class}
 
 
 def keep_alive_options(flow: FlowConfig) -> dict[tuple[int, int], int]:
@@ -143,8 +160,6 @@ def problems(plan: Plan) -> Iterable[Problem]:
         if host["config"]["reconstructs_acks"]:
             name = host["config"]["name"]
             yield Problem(f"host {name}: access.reconstruct_acks", "is supported by our hosts only")
-    if any(ip_version(planned["flow"]) != 4 for planned in plan["flows"]):
-        yield Problem("ip_version", "is 4 for the kernel's hosts", 6)
     asked = dict[str, tuple[int, HostSettings]]()
     for planned in plan["flows"]:
         flow = planned["flow"]
@@ -153,8 +168,9 @@ def problems(plan: Plan) -> Iterable[Problem]:
             if flow["variant"] != DATAGRAMS:
                 what = f"needs our hosts; expected {DATAGRAMS} or a variant of the kernel"
                 yield Problem(f"{where}: variant", what, flow["variant"])
-            if (flow["segment_bytes"] or 0) > MOST_DATAGRAM_BYTES:
-                what = f"expected at most {MOST_DATAGRAM_BYTES} bytes in a datagram"
+            most = MTU - IP_BYTES[ip_version(flow)] - UDP_BYTES
+            if (flow["segment_bytes"] or 0) > most:
+                what = f"expected at most {most} bytes in a datagram"
                 yield Problem(f"{where}: segment", what, flow["segment_bytes"])
             continue
         for key, why in NO_COUNTERPART.items():

@@ -24,8 +24,9 @@ TCP_NOTSENT_LOWAT, TCP_INFO_BYTES = 25, 256
 """linux/tcp.h; larger than today's struct tcp_info."""
 SO_TIMESTAMPING = 37
 """asm-generic/socket.h; also the type of the message that has the stamps."""
-IP_RECVERR = 11
-"""linux/in.h."""
+IP_RECVERR, IPV6_RECVERR = 11, 25
+"""linux/in.h, linux/in6.h."""
+RECVERR = ((socket.IPPROTO_IP, IP_RECVERR), (socket.IPPROTO_IPV6, IPV6_RECVERR))
 TX_SOFTWARE, SOFTWARE, OPT_ID, OPT_TSONLY, OPT_ID_TCP = 1 << 1, 1 << 4, 1 << 7, 1 << 11, 1 << 16
 """linux/net_tstamp.h: SOF_TIMESTAMPING_..."""
 SO_EE_ORIGIN_TIMESTAMPING, SCM_TSTAMP_SND = 4, 0
@@ -184,7 +185,7 @@ class Connection:
                 _, messages, _, _ = self.socket.recvmsg(0, 512, socket.MSG_ERRQUEUE)
                 found = {(level, kind): data for level, kind, data in messages}
                 stamps = found.get((socket.SOL_SOCKET, SO_TIMESTAMPING))
-                error = found.get((socket.IPPROTO_IP, IP_RECVERR))
+                error = next((found[kind] for kind in RECVERR if kind in found), None)
                 if stamps and error:
                     seconds, nanoseconds = TIMESPEC.unpack_from(stamps)
                     _, origin, _, _, _, kind, number = EXTENDED_ERROR.unpack_from(error)
