@@ -1,9 +1,25 @@
 //! How to read the fields of a header from its bytes, and how to write them.
 
-use crate::ir::{Field, FieldPlan, FieldPlans, Header, Part, Window, Word, mask};
+use crate::ir::{Field, FieldPlan, FieldPlans, Header, Part, Slot, Window, Word, mask};
+
+/// The widest field that is read and written limb by limb, such as an IPv6 address.
+const LIMBWISE_BITS: u32 = 512;
 
 /// Adds a field to a plan. Fields come in their order in the header.
 pub(super) fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
+    let has_whole_limbs = field.width % 64 == 0 && field.bit % 8 == 0 && !field.after_varbit;
+    if !has_whole_limbs || !(65..=LIMBWISE_BITS).contains(&field.width) {
+        return plan_one(plans, header, field);
+    }
+    for limb in (0..field.width / 64).rev() {
+        let slot = field.slot + limb as Slot;
+        let bit = field.bit + field.width - (limb + 1) * 64;
+        plan_one(plans, header, &Field { slot, bit, width: 64, ..field.clone() });
+    }
+}
+
+/// Adds a field, or a limb of one.
+fn plan_one(plans: &mut FieldPlans, header: &Header, field: &Field) {
     // A field after a variable-length field has no fixed position.
     let varbit = header.fields.iter().find(|field| field.varbit);
     let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);

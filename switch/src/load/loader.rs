@@ -3,7 +3,7 @@
 use super::error::LoadError;
 use super::json::Root;
 use super::names::Names;
-use crate::ir::{Op, ParserErrors, Pc, Program, Slot, WideOp};
+use crate::ir::{Op, ParserErrors, Pc, Program, Slot, WideOp, mask};
 use std::collections::BTreeMap;
 
 /// The state of a load.
@@ -29,7 +29,12 @@ impl Loader<'_> {
         (self.program.ops.len() - 1) as Pc
     }
 
+    /// Emits an operation on values of several limbs: moves of each limb where these suffice,
+    /// which the JIT translates.
     pub(crate) fn emit_wide(&mut self, op: WideOp) {
+        if let Some(moves) = moves(op) {
+            return self.program.ops.extend(moves);
+        }
         self.program.wide.push(op);
         let index = (self.program.wide.len() - 1) as u32;
         self.emit(Op::Wide(index));
@@ -92,5 +97,29 @@ impl Loader<'_> {
             parser_invalid_argument: code("ParserInvalidArgument", 0x7fff_fff4),
         };
         self.program.errors = errors;
+    }
+}
+
+/// Wider values take a [`WideOp`].
+const MOST_MOVES: u16 = 8;
+
+/// The moves of limbs that do what a wide operation does, for an unsigned copy or a mask.
+fn moves(op: WideOp) -> Option<Vec<Op>> {
+    let limb_mask = |bits: u32, limb: u16| mask(bits.saturating_sub(u32::from(limb) * 64));
+    match op {
+        WideOp::Extend { d, n, a, from, signed: false }
+            if n <= MOST_MOVES && (d >= a + from || a >= d + n) =>
+        {
+            let kept = |limb| if limb < from { u64::MAX } else { 0 };
+            let source = |limb: u16| a + limb.min(from - 1);
+            let one = |limb| Op::Move { d: d + limb, a: source(limb), mask: kept(limb) };
+            Some((0..n).map(one).collect())
+        }
+        WideOp::Mask { d, n, bits } if n <= MOST_MOVES => {
+            let cut = (0..n).filter(|&limb| limb_mask(bits, limb) != u64::MAX);
+            let one = |limb| Op::Move { d: d + limb, a: d + limb, mask: limb_mask(bits, limb) };
+            Some(cut.map(one).collect())
+        }
+        _ => None,
     }
 }
