@@ -93,9 +93,9 @@ impl Host {
     #[inline]
     pub(super) fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
         if self.latest.is_none_or(|(known, _)| known != ends) {
-            self.latest = self.by_ends.get(&ends).map(|&index| (ends, index));
+            self.latest = self.by_ends.get(&ends).map(|&index| (ends, index as u32));
         }
-        self.latest.map(|(_, index)| index)
+        self.latest.map(|(_, index)| index as usize)
     }
 
     /// Answers a segment without a connection by a reset (RFC 9293 section 3.10.7.1).

@@ -35,24 +35,24 @@ const MAX_RESETS: usize = 64;
 #[repr(C, align(64))]
 pub struct Host {
     /// The flow of the latest packet; the next packet often belongs to it too.
-    latest: Option<((u16, Endpoint), usize)>,
-    flows: Vec<FlowEnd>,
+    latest: Option<((u16, Endpoint), u32)>,
+    /// Sending flows that completed since the last poll.
+    newly_complete: u32,
     ip: IpAddr,
     mac: Mac,
-    gateway_mac: Mac,
+    flows: Vec<FlowEnd>,
     /// The node that reconstructs ACKs in front of this host.
     reconstruction: Option<Box<AckReconstruction>>,
-    /// Sending flows that completed since the last poll.
-    newly_complete: usize,
     flow_records: Vec<FlowRecord>,
     message_records: Vec<MessageRecord>,
     /// The first and the last of the flows that may have packets to send; each links to the next.
     ready: Option<(usize, usize)>,
     resets: VecDeque<Packet>,
-    /// The seed of the flows' random numbers.
-    traffic_seed: u64,
     /// One timer per flow.
     timers: Wheel,
+    gateway_mac: Mac,
+    /// The seed of the flows' random numbers.
+    traffic_seed: u64,
     leaves_checksums: bool,
     rng: Rng,
     /// By local port, and the peer's address and port.
@@ -265,7 +265,7 @@ impl Host {
 
     /// How many sending flows completed, or were reset, since the last call.
     pub fn poll_completed(&mut self) -> usize {
-        core::mem::take(&mut self.newly_complete)
+        core::mem::take(&mut self.newly_complete) as usize
     }
 
     /// True if every finite sending flow is complete, and every finite flow has been received.
