@@ -13,7 +13,7 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::segment::{self, Emitter};
-use narrows_hosts::wire::{datagram, ip};
+use narrows_hosts::wire::{datagram, ip_packet};
 use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, udp};
 use narrows_traffic::workloads::bulk;
 use narrows_traffic::{AppConfig, Content};
@@ -302,7 +302,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
         while reports.front().is_some_and(|&(due, _)| due <= now) {
             let (_, packet) = reports.pop_front().expect("it was looked at");
             let started = Instant::now();
-            let report = ip::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
+            let report = ip_packet::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
             let taken = sender.handle_datagram(now, &report.expect("our own datagram"));
             report_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
             taken.expect("our own report");
@@ -316,7 +316,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
             datagram_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
         }
         if sends && datagram_ns.len() as u64 % lose_every != 0 {
-            let datagram = ip::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
+            let datagram = ip_packet::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
             let message = receiver.handle_datagram(now, &datagram.expect("our own datagram"));
             message.expect("our own message");
         }

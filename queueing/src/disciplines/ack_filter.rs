@@ -123,14 +123,19 @@ mod tests {
     fn pure_acks_are_known_in_ipv4_and_ipv6() {
         let ipv4 = [0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         let (flow, ack) = pure_ack(&frame([8, 0], &ipv4, 0x10)).unwrap();
-        assert_eq!((ack, &flow[..9], &flow[31..]), (7, &[10, 0, 0, 1, 10, 0, 0, 2, 0][..], &[0, 0x12, 0x34, 0, 80][..]));
+        assert_eq!(
+            (ack, &flow[..9], &flow[31..]),
+            (7, &[10, 0, 0, 1, 10, 0, 0, 2, 0][..], &[0, 0x12, 0x34, 0, 80][..])
+        );
         let (flow, ack) = pure_ack(&frame([0x86, 0xdd], &ipv6(20, 6), 0x10)).unwrap();
         assert_eq!((ack, flow[15], &flow[31..]), (7, 1, &[2, 0x12, 0x34, 0, 80][..]));
     }
 
     #[test]
     fn other_packets_over_ipv6_are_none() {
-        for (length, next_header, flags) in [(21, 6, 0x10), (20, 17, 0x10), (20, 0, 0x10), (20, 6, 0x12)] {
+        for (length, next_header, flags) in
+            [(21, 6, 0x10), (20, 17, 0x10), (20, 0, 0x10), (20, 6, 0x12)]
+        {
             assert_eq!(pure_ack(&frame([0x86, 0xdd], &ipv6(length, next_header), flags)), None);
         }
         let mut short = frame([0x86, 0xdd], &ipv6(20, 6), 0x10);
