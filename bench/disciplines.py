@@ -202,8 +202,15 @@ def too_slow(found: Mapping[str, Mapping[str, Cost]]) -> list[str]:
 def page(found: Mapping[str, Mapping[str, Cost]], command: str) -> str:
     """The report."""
     worse = too_slow(found)
-    by_rate = any(cost.ratios for costs in found.values() for cost in costs.values())
-    holds = "All bounds hold." if by_rate else "All bounds hold by instructions; rates are missing."
+    bounded = [
+        (costs[name].ratios, bound) for costs in found.values() for name, bound in BOUNDS.items()
+    ]
+    if not all(rounds for rounds, _ in bounded):
+        holds = "All bounds hold by instructions; rates are missing."
+    elif any(max(rounds) - min(rounds) > bound for rounds, bound in bounded):
+        holds = "All bounds hold by instructions; rates spread too far to tell."
+    else:
+        holds = "All bounds hold."
     verdict = holds if not worse else "Beyond its bound: " + "; ".join(worse) + "."
     spans = ", ".join(f"{few:g} to {many:g} s ({load})" for load, (few, many) in COUNTED_S.items())
     lines = [

@@ -78,3 +78,15 @@ def test_a_rate_is_compared_with_drop_tail_of_its_round() -> None:
 
 def test_a_count_of_callgrind_is_its_total() -> None:
     assert disciplines.total("events: Ir\nfn=(1) a\n3 4\ntotals: 12345\n") == 12345
+
+
+@pytest.mark.parametrize(
+    ("rates", "verdict"),
+    [
+        ((1.0, 0.98), "All bounds hold."),
+        ((0.7, 1.2), "All bounds hold by instructions; rates spread too far to tell."),
+        ((), "All bounds hold by instructions; rates are missing."),
+    ],
+)
+def test_the_page_says_what_the_bounds_rest_on(rates: tuple[float, ...], verdict: str) -> None:
+    assert verdict in disciplines.page(costs(1010.0, *rates), "a command").splitlines()
