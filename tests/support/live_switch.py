@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -141,6 +142,11 @@ class Between:
         """Ends it as an operator would."""
         code, errors = self.running.end()
         assert (code, errors) == (0, "")
+
+    def busy_seconds(self, port: int) -> int:
+        """For how many whole seconds the port always sent; it says so when it ends."""
+        pattern = re.compile(rf"port {port}: rate off by .* over (\d+) busy seconds")
+        return sum(int(found[1]) for found in map(pattern.fullmatch, self.running.lines) if found)
 
     def judge(self, measured: float, expected: Any) -> None:
         """Compares, after the end."""
