@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Literal
 
 import pytest
 
@@ -32,7 +33,7 @@ def make_pair(plumbing: Plumbing) -> Iterator[MakePair]:
     """Makes the pair with the faults that the test requests."""
     with ExitStack() as stack:
 
-        def make(seed: int = 1, **faults: float) -> Pair:
-            return stack.enter_context(Pair(plumbing, Faults(**faults), seed))
+        def make(seed: int = 1, ip_version: Literal[4, 6] = 4, **faults: float) -> Pair:
+            return stack.enter_context(Pair(plumbing, Faults(**faults), seed, ip_version))
 
         yield make

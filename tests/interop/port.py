@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 SO_RCVBUFFORCE = 33
-IPV4_AT, TCP_AT = 14, 34
+IP_AT = 14
+IPV4, IPV6 = b"\x08\x00", b"\x86\xdd"
+TCP_BEGINS_AT = {IPV4: 34, IPV6: 54}
+"""By the Ethernet type, since neither side sends IP options or extension headers."""
 
 
 def now_ns() -> int:
@@ -58,7 +61,7 @@ class Direction:
             return
         if rng.random() < faults.corruption:
             damaged = bytearray(changed)
-            damaged[rng.randrange(IPV4_AT, len(changed))] ^= 1 << rng.randrange(8)
+            damaged[rng.randrange(IP_AT, len(changed))] ^= 1 << rng.randrange(8)
             changed = bytes(damaged)
         for _ in range(1 + (rng.random() < faults.duplication)):
             delay_ms = faults.delay_ms
@@ -102,7 +105,7 @@ class Port:
                 frame, source = self.socket.recvfrom(1 << 16)
             except BlockingIOError:
                 break
-            if source[2] != PACKET_OUTGOING and frame[12:14] == b"\x08\x00":
+            if source[2] != PACKET_OUTGOING and frame[12:14] in TCP_BEGINS_AT:
                 self.inward.handle(frame)
         self.inward.work()
         self.outward.work()
@@ -131,23 +134,32 @@ class Tcp:
 
     @classmethod
     def of(cls, frame: bytes) -> Tcp:
-        """Parses a frame without IP options, since neither side sends any."""
+        """Parses a frame of either version."""
+        begins_at = TCP_BEGINS_AT[frame[12:14]]
         source, port, seq, ack, offset, flags, window = struct.unpack_from(
-            "!HHIIBBH", frame, TCP_AT
+            "!HHIIBBH", frame, begins_at
         )
-        total_bytes = int.from_bytes(frame[16:18])
-        payload_bytes = total_bytes - 20 - (offset >> 4) * 4
-        return cls(source, port, seq, ack, flags, window, payload_bytes, frame[15] & 3)
+        if frame[12:14] == IPV4:
+            ends_at, ecn = IP_AT + int.from_bytes(frame[16:18]), frame[15] & 3
+        else:
+            ends_at, ecn = begins_at + int.from_bytes(frame[18:20]), frame[15] >> 4 & 3
+        payload_bytes = ends_at - begins_at - (offset >> 4) * 4
+        return cls(source, port, seq, ack, flags, window, payload_bytes, ecn)
 
 
 def marked(frame: bytes) -> bytes:
     """The frame with congestion experienced, if it is ECN-capable (RFC 3168)."""
-    if frame[15] & 3 == 0:
+    if Tcp.of(frame).ecn == 0:
         return frame
-    header = bytearray(frame[IPV4_AT:TCP_AT])
+    changed = bytearray(frame)
+    if frame[12:14] == IPV6:
+        changed[15] |= 3 << 4
+        return bytes(changed)
+    header = changed[IP_AT : TCP_BEGINS_AT[IPV4]]
     header[1] |= 3
     header[10:12] = b"\0\0"
     total = sum(struct.unpack("!10H", header))
     total = (total & 0xFFFF) + (total >> 16)
     header[10:12] = (~((total & 0xFFFF) + (total >> 16)) & 0xFFFF).to_bytes(2)
-    return frame[:IPV4_AT] + bytes(header) + frame[TCP_AT:]
+    changed[IP_AT : TCP_BEGINS_AT[IPV4]] = header
+    return bytes(changed)

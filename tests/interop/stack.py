@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 from narrows._engine import Connection
 from narrows.schema.flow import FlowConfig
@@ -20,6 +20,7 @@ from narrows.testbed.targets.linux.namespaces import Plumbing
 from tests.interop.port import Faults, Port, Tcp, now_ns
 
 OUR_IP, THEIR_IP = "10.0.0.1", "10.0.0.2"
+OUR_IPV6, THEIR_IPV6 = "fd00::1", "fd00::2"
 OUR_MAC, THEIR_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 CHUNK_BYTES = 65_536
 PATIENCE_S = 15.0
@@ -150,8 +151,17 @@ class TcpInfo:
 class Pair:
     """A kernel in a namespace, our TCP on the other end of its veth."""
 
-    def __init__(self, plumbing: Plumbing, faults: Faults | None = None, seed: int = 1) -> None:
-        self.host = plumbing.add_host("kernel", THEIR_IP, THEIR_MAC, OUR_MAC)
+    def __init__(
+        self,
+        plumbing: Plumbing,
+        faults: Faults | None = None,
+        seed: int = 1,
+        ip_version: Literal[4, 6] = 4,
+    ) -> None:
+        by_version = {4: (OUR_IP, THEIR_IP), 6: (OUR_IPV6, THEIR_IPV6)}
+        self.our_ip, self.their_ip = by_version[ip_version]
+        self._family = socket.AF_INET if ip_version == 4 else socket.AF_INET6
+        self.host = plumbing.add_host("kernel", self.their_ip, THEIR_MAC, OUR_MAC)
         self.port = Port(self.host.outside, faults or Faults(), seed, self._handle_frame)
         self.ours: dict[tuple[int, int], Ours] = {}
         self.listeners: dict[int, dict[str, Any]] = {}
@@ -180,7 +190,7 @@ class Pair:
     def connect(self, port: int, **options: Any) -> Ours:
         """Connects from our side to a port of the kernel."""
         self._next_port += 1
-        config = flow((OUR_IP, self._next_port), (THEIR_IP, port), **options)
+        config = flow((self.our_ip, self._next_port), (self.their_ip, port), **options)
         connection = Connection(config, True, (OUR_MAC, THEIR_MAC), self._next_port)
         return self._add(self._next_port, port, connection)
 
@@ -194,7 +204,9 @@ class Pair:
         return ours
 
     def _accept(self, tcp: Tcp) -> Ours:
-        config = flow((THEIR_IP, tcp.source_port), (OUR_IP, tcp.port), **self.listeners[tcp.port])
+        config = flow(
+            (self.their_ip, tcp.source_port), (self.our_ip, tcp.port), **self.listeners[tcp.port]
+        )
         connection = Connection(config, False, (OUR_MAC, THEIR_MAC), tcp.source_port)
         ours = self._add(tcp.port, tcp.source_port, connection)
         self.accepted.append(ours)
@@ -216,7 +228,7 @@ class Pair:
     # The kernel's side.
 
     def their_socket(self) -> socket.socket:
-        sock = self.host.socket()
+        sock = self.host.socket(family=self._family)
         sock.setblocking(False)
         return sock
 
@@ -224,7 +236,7 @@ class Pair:
         """Connects from the kernel to a port of ours."""
         sock = sock or self.their_socket()
         with suppress(BlockingIOError):
-            sock.connect((OUR_IP, port))
+            sock.connect((self.our_ip, port))
         return self._add_theirs(sock)
 
     def their_listener(self, port: int, buffer_bytes: int | None = None) -> socket.socket:
@@ -236,7 +248,7 @@ class Pair:
         sock = self.their_socket()
         if buffer_bytes is not None:
             sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
-        sock.bind((THEIR_IP, port))
+        sock.bind((self.their_ip, port))
         sock.listen()
         return sock
 

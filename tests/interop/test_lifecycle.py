@@ -218,7 +218,11 @@ def test_small_reads_make_no_silly_windows(make_pair: MakePair, read_bytes: int)
 
 @pytest.mark.parametrize("direction", ["inward", "outward"])
 def test_marks_are_echoed_and_answered(make_pair: MakePair, direction: str) -> None:
-    pair = make_pair(delay_ms=2)
+    exchange_with_marks(make_pair(delay_ms=2), direction)
+
+
+def exchange_with_marks(pair: Pair, direction: str) -> None:
+    """Marks some packets of one direction; the receiver must echo, and the sender answer."""
     pair.host.set_sysctl("net.ipv4.tcp_ecn", "1")
     # A machine that stands still for a few milliseconds would get tail loss probes.
     pair.host.set_sysctl("net.ipv4.tcp_early_retrans", "0")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.conftest import MakePair
-from tests.interop.stack import CHUNK_BYTES, OUR_IP, THEIR_IP, Ours, Pair, Theirs
+from tests.interop.stack import CHUNK_BYTES, Ours, Pair, Theirs
 from tests.support.needs import programs
 
 SEED = 5
@@ -107,13 +107,16 @@ def run(pair: Pair, *command: str, stdin: bytes = b"") -> bytes:
 
 
 @needs("curl")
-@pytest.mark.parametrize("loss", [0.0, 0.01])
-def test_curl_fetches_and_uploads(make_pair: MakePair, tmp_path: Path, loss: float) -> None:
+@pytest.mark.parametrize(("ip_version", "loss"), [(4, 0.0), (4, 0.01), (6, 0.0), (6, 0.01)])
+def test_curl_fetches_and_uploads(
+    make_pair: MakePair, tmp_path: Path, ip_version: int, loss: float
+) -> None:
     content = random.Random(SEED).randbytes(2_000_000)
-    pair = make_pair(delay_ms=1, loss=loss)
+    pair = make_pair(ip_version=ip_version, delay_ms=1, loss=loss)
     with serving(content) as (port, uploads):
         relay = Relay(pair, 8080, port)
-        url = f"http://{OUR_IP}:8080/"
+        address = pair.our_ip if ip_version == 4 else f"[{pair.our_ip}]"
+        url = f"http://{address}:8080/"
         fetched = tmp_path / "fetched"
         run(pair, "curl", "-sS", "--max-time", "20", "-o", str(fetched), url, url)
         assert hashlib.sha256(fetched.read_bytes()).digest() == hashlib.sha256(content).digest()
@@ -125,9 +128,12 @@ def test_curl_fetches_and_uploads(make_pair: MakePair, tmp_path: Path, loss: flo
 
 
 @needs("iperf3")
+@pytest.mark.parametrize("ip_version", [4, 6])
 @pytest.mark.parametrize("reverse", [False, True], ids=["to us", "from us"])
-def test_iperf3_sends_to_us_and_reads_all_from_us(make_pair: MakePair, reverse: bool) -> None:
-    pair = make_pair(delay_ms=1)
+def test_iperf3_sends_to_us_and_reads_all_from_us(
+    make_pair: MakePair, reverse: bool, ip_version: int
+) -> None:
+    pair = make_pair(ip_version=ip_version, delay_ms=1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = subprocess.Popen(
@@ -138,7 +144,7 @@ def test_iperf3_sends_to_us_and_reads_all_from_us(make_pair: MakePair, reverse: 
         relay = Relay(pair, 5201, port)
         wait_for_listener(port)
         options = ["--bytes", "4000000", "--json", *(["--reverse"] if reverse else [])]
-        report = json.loads(run(pair, "iperf3", "--client", OUR_IP, *options))
+        report = json.loads(run(pair, "iperf3", "--client", pair.our_ip, *options))
         relay.close()
     finally:
         server.kill()
@@ -179,7 +185,7 @@ def test_nc_sends_and_receives(make_pair: MakePair) -> None:
                 ours.closes = True
 
     pair.on_step.append(answer)
-    printed = run(pair, "nc", "-n", "-N", OUR_IP, "7000", stdin=content)
+    printed = run(pair, "nc", "-n", "-N", pair.our_ip, "7000", stdin=content)
     assert printed.decode() == hashlib.sha256(content).hexdigest()
 
 
@@ -191,7 +197,7 @@ def has_answer(ours: Ours) -> bool:
 def test_nc_listens(make_pair: MakePair) -> None:
     pair = make_pair()
     process = subprocess.Popen(
-        pair.host.command("nc", "-n", "-l", "-N", THEIR_IP, "7001"),
+        pair.host.command("nc", "-n", "-l", "-N", pair.their_ip, "7001"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )
