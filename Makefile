@@ -21,11 +21,14 @@ FPGA_TOOLS := $(VENV_PYTHON) -c 'import cocotb, cocotbext.eth, yowasp_nextpnr_ec
 # cargo fmt does not find modules that a macro declares.
 RUSTFMT_BY_MACRO := rustfmt --check --edition 2024 queueing/src/disciplines/*.rs
 
+# A process that any other one interrupts at once.
+IDLE := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
+
 LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate \
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: beside lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
+.PHONY: built-tests lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -37,25 +40,25 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 
 test: setup ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
-	@said=$$(mktemp); nice -n 10 $(MAKE) --no-print-directory beside >$$said 2>&1 & beside=$$!; \
-	failed=; $(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	wait $$beside || failed="$$failed lint"; \
+	@failed=; said=$$(mktemp); \
+	$(IDLE) $(MAKE) --no-print-directory built-tests >/dev/null 2>&1 & building=$$!; \
+	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
+	wait $$building; \
+	$(MAKE) --no-print-directory lint >$$said 2>&1 & linting=$$!; \
+	$(MAKE) --no-print-directory test-shared || failed="$$failed test-shared"; \
+	wait $$linting || failed="$$failed lint"; \
 	cat $$said; rm -f $$said; \
-	for part in test-shared test-rust; do \
-		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
-	done; \
+	$(MAKE) --no-print-directory test-rust || failed="$$failed test-rust"; \
 	cat $(SKIPPED) 2>/dev/null | \
 	awk '{ count = $$1; $$1 = ""; of[$$0] += count } END { for (each in of) print of[each] each }' | \
 	sort -rn; \
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
-# One core is nearly idle during `test-alone`. Other tests wait for cargo's lock, so they come later.
-# `test-rust` reports what doesn't compile.
-beside: export CARGO_BUILD_JOBS = 1
-beside: setup
-	cargo test --workspace --quiet --no-run 2>/dev/null || true
-	@$(MAKE) --no-print-directory lint
+# What the later parts need, built while `test-alone` leaves a core nearly idle. `test-rust` reports
+# what does not compile.
+built-tests: setup
+	cargo test --workspace --quiet --no-run
 
 check: python ## format, types, lints, and the fast tests of what changed
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine

@@ -25,6 +25,7 @@ import pytest
 
 from narrows.testbed import engine, needs
 from narrows.testbed.targets.linux import namespaces
+from narrows.testbed.tools import bootstrap
 from tests.docs.markdown import Step, matches, pages_before, steps_of
 from tests.support.world import ROOT, compile_fast, rename_crates
 
@@ -34,6 +35,10 @@ PAGES: Final = tuple(
 )
 """The pages that the guide's index numbers, in order."""
 STEPS: Final = {page: tuple(steps_of(FOLDER / page)) for page in PAGES}
+WITH_RUST: Final = {
+    page: steps for page, steps in STEPS.items() if any(step.path.endswith(".rs") for step in steps)
+}
+"""The pages that add to the engine."""
 LEFT_OUT = {"target", "results", ".venv", ".git", "node_modules"}
 BUILD = "make setup"
 ACTIVATE = ". .venv/bin/activate"
@@ -115,7 +120,8 @@ class Reader:
     """The steps that were run, and their results."""
     background: dict[str, list[subprocess.Popen[str]]] = field(default_factory=dict)
     """By page."""
-    is_built: bool = False
+    released: Path | None = None
+    """The checkout's engine, while one with the pages' additions is in its place."""
 
     def reach(self, step: Step) -> None:
         """Runs a step after all steps that it needs. Raises that step's error."""
@@ -130,6 +136,7 @@ class Reader:
         self.reach_once(step)
         if step is steps[-1]:
             self.end_background(step.page)
+            self.restore_engine(step.page)
         if error := self.done[step]:
             raise error
 
@@ -227,25 +234,28 @@ class Reader:
     def build(self) -> None:
         """Builds the engine if a page changed it: once, with the additions of all pages.
 
-        The steps of those pages before their `make setup` are run first. This is cargo's fast
-        profile; `make setup` optimises as for a release and installs, with the same sources.
+        The steps of those pages before their `make setup` are run first. The command is that of
+        `make setup`, whose dependencies are there; our crates are not optimised (`compile_fast`).
         """
-        if self.is_built or not any(step.path.endswith(".rs") for step in self.done):
+        if self.released or not any(step.path.endswith(".rs") for step in self.done):
             return
-        for steps in STEPS.values():
-            if any(step.path.endswith(".rs") for step in steps):
-                for step in takewhile(lambda step: step.text != BUILD, steps):
-                    self.reach_once(step)
-        self.is_built = True
-        command = ("cargo", "build", "-p", "narrows-engine", "--features", "python", "--lib")
+        for steps in WITH_RUST.values():
+            for step in takewhile(lambda step: step.text != BUILD, steps):
+                self.reach_once(step)
+        environment = bootstrap.environment() | {"CARGO_TARGET_DIR": str(ROOT / "target")}
         ran = subprocess.run(
-            command, cwd=self.tree, env=self.environment(), capture_output=True, text=True,
+            bootstrap.ENGINE, cwd=self.tree, env=environment, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
         [extension] = self.tree.glob("narrows/_engine.*so")
-        extension.unlink()
-        shutil.copy(ROOT / "target/debug/libnarrows_engine_guide.so", extension)
+        self.released = extension.rename(self.tree.parent / extension.name)
+        shutil.copy(ROOT / "target/release/libnarrows_engine_guide.so", extension)
+
+    def restore_engine(self, page: str) -> None:
+        """Puts the optimised engine back after the last page that changes it."""
+        if self.released and page == list(WITH_RUST)[-1]:
+            self.released.rename(self.tree / "narrows" / self.released.name)
 
     def end_background(self, page: str | None = None) -> None:
         """Ends the background processes of a page, or of all pages, as Ctrl-C does."""

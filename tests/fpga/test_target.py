@@ -18,7 +18,7 @@ from narrows.testbed.targets.rtl import RTL
 from narrows.testbed.targets.rtl.library import library
 from narrows.testbed.targets.sim import SIM
 from tests.support import needs
-from tests.support.world import ROOT, TWO_FLOWS, write
+from tests.support.world import ROOT, TWO_FLOWS, example, write
 
 built = needs.without(RTL.missing())
 
@@ -108,18 +108,9 @@ def test_a_machine_without_verilator_is_told_so(monkeypatch: pytest.MonkeyPatch)
 @built
 def test_the_core_decides_as_the_traffic_manager(tmp_path: Path) -> None:
     """Random arrivals, rates, limits and marks; `make fpga-fuzz` has more of them."""
-    run = [
-        "cargo",
-        "run",
-        "--quiet",
-        "--package",
-        "narrows-fpga",
-        "--example",
-        "differential",
-        "--",
-    ]
     done = subprocess.run(
-        [*run, str(library()), "200000"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+        [example("differential"), str(library()), "200000"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("200000 arrivals in ")

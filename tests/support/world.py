@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.testbed import engine
+from narrows.testbed import engine, needs
 from narrows.testbed.scenario import plan, sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,6 +103,21 @@ def rename_crates(tree: Path, suffix: str) -> None:
         changed = re.sub(found, renamed, text, count=1, flags=re.M)
         assert changed != text
         path.write_text(changed, encoding="utf-8")
+
+
+def example(name: str) -> Path:
+    """The program of one of our crates' examples.
+
+    Built for the whole workspace, as by `cargo test`: with the features that a single crate asks
+    of its dependencies, cargo would compile these again.
+    """
+    build = ("cargo", "build", "--quiet", "--workspace", "--example", name)
+    done = subprocess.run(
+        build, cwd=ROOT, env=needs.cargo_environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(build)}: {done.stderr.strip()[-2000:]}")
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/examples" / name
 
 
 def compile_fast(tree: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.testbed import catalogue
+from tests.support.world import example
 
 ROOT = Path(__file__).resolve().parents[2]
 ORACLE = ROOT / "hosts/tests/ns2/oracle.tcl"
@@ -240,12 +241,11 @@ Run = list[Events]
 def run_ours(cases: Sequence[tuple[Source, Setup]]) -> list[Run]:
     """Runs cases in our stack, by its example."""
     text = json.dumps([source.ours(setup) for source, setup in cases])
-    command = ["cargo", "run", "-q", "-p", "narrows-hosts", "--example", "dumbbell"]
     done = subprocess.run(
-        command, cwd=ROOT, input=text, capture_output=True, text=True, check=False
+        [example("dumbbell")], input=text, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-2000:]}")
+        raise RuntimeError(f"the example dumbbell: {done.stderr.strip()[-2000:]}")
     runs = [[Events(**flow) for flow in run] for run in json.loads(done.stdout)]
     for (source, _), run in zip(cases, runs, strict=True):
         for events in run:
