@@ -28,7 +28,7 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: built-tests lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
+.PHONY: compiled lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -40,14 +40,14 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 
 test: setup ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
-	@failed=; said=$$(mktemp); \
-	$(IDLE) $(MAKE) --no-print-directory built-tests >/dev/null 2>&1 & building=$$!; \
+	@failed=; rust=$$(mktemp); python=$$(mktemp); \
+	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	wait $$building; \
-	$(MAKE) --no-print-directory lint >$$said 2>&1 & linting=$$!; \
+	wait $$compiling || failed="$$failed lint-rust"; \
+	$(MAKE) --no-print-directory lint-python >$$python 2>&1 & linting=$$!; \
 	$(MAKE) --no-print-directory test-shared || failed="$$failed test-shared"; \
-	wait $$linting || failed="$$failed lint"; \
-	cat $$said; rm -f $$said; \
+	wait $$linting || failed="$$failed lint-python"; \
+	cat $$rust $$python; rm -f $$rust $$python; \
 	$(MAKE) --no-print-directory test-rust || failed="$$failed test-rust"; \
 	cat $(SKIPPED) 2>/dev/null | \
 	awk '{ count = $$1; $$1 = ""; of[$$0] += count } END { for (each in of) print of[each] each }' | \
@@ -55,10 +55,11 @@ test: setup ## every test and lint, of Rust and Python
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
-# What the later parts need, built while `test-alone` leaves a core nearly idle. `test-rust` reports
-# what does not compile.
-built-tests: setup
-	cargo test --workspace --quiet --no-run
+# What the later parts need, compiled while `test-alone` leaves a core nearly idle, and the lints.
+# `test-rust` reports what does not compile.
+compiled: setup
+	cargo test --workspace --quiet --no-run 2>/dev/null || true
+	@$(MAKE) --no-print-directory lint-rust
 
 check: python ## format, types, lints, and the fast tests of what changed
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine
@@ -85,9 +86,10 @@ agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement
 	@$(VENV_PYTHON) -m bench.agree
 
 fuzz: setup ## fuzz programs, packets, connections, files and messages for about an hour
-	NARROWS_FUZZ_SCALE=750 cargo test --quiet --release --package narrows-switch --test integration hostile::
+	NARROWS_FUZZ_SCALE=2000 cargo test --quiet --release --package narrows-switch --test integration hostile::
 	NARROWS_FUZZ_SCALE=1000 cargo test --quiet --release --package narrows-switch --test integration campaign:: -- --nocapture
-	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test integration hostile::campaign -- --nocapture
+	NARROWS_FUZZ_SCALE=500 cargo test --quiet --release --package narrows-hosts --test integration campaign -- --nocapture
+	NARROWS_FUZZ_SCALE=30 cargo test --quiet --release --package narrows-hosts --test integration -- content:: fuzz:: hostile::
 	$(VENV_PYTHON) -m tests.fuzz.campaign --seconds 120
 	NARROWS_FUZZ_SCALE=50 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
 

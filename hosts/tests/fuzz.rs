@@ -253,7 +253,7 @@ fn wire_number(at: usize) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6_000, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000 * crate::scale(), rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn any_sender_keeps_to_its_windows_and_gets_its_data_across(

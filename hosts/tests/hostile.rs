@@ -161,7 +161,7 @@ impl Bench {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6_000, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000 * crate::scale(), rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn a_connection_survives_any_peer(
@@ -314,8 +314,7 @@ fn drawn(rng: &mut Rng) -> Event {
 #[test]
 fn connections_survive_a_campaign_of_events() {
     const EVENTS: u64 = 60;
-    let scale = std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok());
-    let connections = 2_000 * scale.unwrap_or(1);
+    let connections = 2_000 * u64::from(crate::scale());
     let begin = std::time::Instant::now();
     let first = std::env::var("NARROWS_FUZZ_FIRST").ok().and_then(|text| text.parse().ok());
     let first = first.unwrap_or(0);
@@ -351,8 +350,7 @@ fn connections_survive_a_campaign_of_events() {
 /// Damaged packets are parsed or refused.
 #[test]
 fn packets_are_parsed_or_refused_in_a_campaign() {
-    let scale = std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok());
-    let count = 200_000 * scale.unwrap_or(1);
+    let count = 200_000 * u64::from(crate::scale());
     let (begin, mut rng, mut read) = (std::time::Instant::now(), Rng::from_seed(9), 0u64);
     let mut config = flow(1, "reno", "sack", "linux", None);
     (config.window_bytes, config.segment_bytes) = (Some(50_000), Some(1_448));

@@ -18,3 +18,8 @@ mod trace;
 mod udp;
 mod variants;
 mod window_rules;
+
+/// How many times more cases `make fuzz` has than `make test`.
+fn scale() -> u32 {
+    std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}

@@ -186,7 +186,7 @@ fn cases(number: u32) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(400), failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(150), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn mutated_programs_load_or_do_not(
@@ -221,7 +221,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(80), failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(30), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn both_engines_do_the_same(
