@@ -38,9 +38,11 @@ help: ## list the verbs
 run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 	@$(NARROWS) run $(SCENARIO)
 
-test: setup ## every test and lint, of Rust and Python
+test: ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@failed=; rust=$$(mktemp); python=$$(mktemp); \
+	$(IDLE) cargo test --workspace --quiet --no-run >/dev/null 2>&1 & early=$$!; \
+	$(MAKE) --no-print-directory setup || { kill $$early 2>/dev/null; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
 	wait $$compiling || failed="$$failed lint-rust"; \
@@ -55,8 +57,8 @@ test: setup ## every test and lint, of Rust and Python
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
-# What the later parts need, compiled while `test-alone` leaves a core nearly idle, and the lints.
-# `test-rust` reports what does not compile.
+# What the later parts need, and the lints: during set-up and `test-alone`, which leave a core partly
+# idle. `test-rust` reports what does not compile.
 compiled: setup
 	cargo test --workspace --quiet --no-run 2>/dev/null || true
 	@$(MAKE) --no-print-directory lint-rust
