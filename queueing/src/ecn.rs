@@ -22,13 +22,32 @@ const CODEPOINT: u8 = 3;
 /// The ECN codepoint of a packet.
 #[inline]
 pub fn ecn(packet: &Packet) -> Ecn {
-    let data = &packet.data;
-    let bits = match data.get(12..ETHERNET + 2) {
-        Some([8, 0, _, tos]) => tos & CODEPOINT,
-        Some([0x86, 0xdd, _, class]) => class >> 4 & CODEPOINT,
-        _ => 0,
-    };
-    [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(bits)]
+    EcnBytes::of(packet).codepoint()
+}
+
+/// Where a packet has its ECN field: the EtherType and the two bytes behind it.
+///
+/// Equal before and after a program, they say that it did not mark the packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct EcnBytes(Option<[u8; 4]>);
+
+impl EcnBytes {
+    /// Of a packet now.
+    #[inline]
+    pub fn of(packet: &Packet) -> Self {
+        EcnBytes(packet.data.get(12..).and_then(|rest| rest.first_chunk()).copied())
+    }
+
+    /// The codepoint.
+    #[inline]
+    pub fn codepoint(self) -> Ecn {
+        let bits = match self.0 {
+            Some([8, 0, _, tos]) => tos & CODEPOINT,
+            Some([0x86, 0xdd, _, class]) => class >> 4 & CODEPOINT,
+            _ => 0,
+        };
+        [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(bits)]
+    }
 }
 
 /// Sets the congestion-experienced codepoint and brings IPv4's checksum up to date

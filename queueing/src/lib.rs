@@ -31,7 +31,7 @@ mod traffic_manager;
 
 pub use discipline::{QueueDiscipline, Room, Setup};
 pub use disciplines::{DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig, MARK_REASONS};
-pub use ecn::{Ecn, ecn, mark_ce};
+pub use ecn::{Ecn, EcnBytes, ecn, mark_ce};
 pub use flow_hash::flow_hash;
 pub use ledger::{QueueEvent, QueueRecord};
 pub use limit::QueueLimit;

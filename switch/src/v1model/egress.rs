@@ -5,7 +5,7 @@ use super::item::{Item, Transmit};
 use super::model::{TimestampUnit, V1Model};
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::internal;
-use narrows_queueing::{Dequeued, Ecn, Queued, Transmission, ecn, mark_ce};
+use narrows_queueing::{Dequeued, Ecn, EcnBytes, Queued, Transmission, mark_ce};
 
 impl V1Model {
     /// Runs egress, checksum update and deparser; then sends, recirculates or drops the packet.
@@ -14,16 +14,17 @@ impl V1Model {
         self.set_egress_metadata(&dequeued);
         let Dequeued { port, queue, at, queued, .. } = dequeued;
         let Queued { packet: mut item, label, is_marked, .. } = queued;
-        let was_marked = is_marked || ecn(&item.packet) == Ecn::Ce;
+        let before = EcnBytes::of(&item.packet);
         if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {
             match self.end_egress(item) {
                 Some(goes_on) => item = goes_on,
                 None => return self.tm.drop_dequeued(at, port, queue, label),
             }
         }
+        let after = EcnBytes::of(&item.packet);
         if is_marked {
             mark_ce(&mut item.packet);
-        } else if !was_marked && ecn(&item.packet) == Ecn::Ce {
+        } else if after != before && after.codepoint() == Ecn::Ce && before.codepoint() != Ecn::Ce {
             self.tm.count_mark(at, port, queue, label);
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
