@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ from tests.support.switch_command import P4INFO, PROGRAM
 from tests.support.world import ROOT, command, environment, leaves_nothing
 
 needs_namespaces = without(missing())
-PING = f"{sys.executable} {ROOT / 'tests/support/ping.py'}"
+PING = shlex.join((sys.executable, str(ROOT / "tests/support/ping.py")))
 MACS = {"h1": "08:00:00:00:01:11", "h2": "08:00:00:00:02:22"}
 IPS = {"h1": "10.0.1.1", "h2": "10.0.2.2"}
 ROUTERS = {"h1": "10.0.1.10", "h2": "10.0.2.20"}
@@ -247,7 +248,7 @@ def test_a_link_has_its_rate(tmp_path: Path, nothing_left: None) -> None:
         "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
         f"[s.sendto(bytes(1208), ('{IPS['h2']}', 9)) for _ in range(25)]"
     )
-    said = f'h1 {sys.executable} -c "{send}"\nh1 sleep 0.2\n'
+    said = f"h1 {shlex.join((sys.executable, '-c', send))}\nh1 sleep 0.2\n"
     ran = lab(tmp_path, "--grpc-port", "0", "--no-capture", str(path), said=said)
     assert ran.returncode == 0, ran.stderr
     out = tmp_path / "results/lab"
