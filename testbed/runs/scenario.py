@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,9 +96,6 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
     todo = prepared.jobs
     results = todo[0].final.parent
     write_points(results, [job.name for job in todo])
-    # What writes the tables takes longer to load than a short run lasts.
-    tables = "narrows.analysis.flow_rows"
-    threading.Thread(target=importlib.import_module, args=(tables,), daemon=True).start()
     with progress_display(
         len(todo), in_real_time=request.target.in_real_time, quiet=request.quiet
     ) as display:
