@@ -28,7 +28,7 @@ LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --gene
 	--constraint constraints.txt --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: compiled lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
+.PHONY: compiled test-binaries lint-rust lint-python fpga fpga-report fpga-fuzz fpga-test fuzz soak help lock run test test-shared test-alone check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python p4-tofino-limits
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -41,8 +41,9 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 test: ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@failed=; rust=$$(mktemp); python=$$(mktemp); \
-	$(IDLE) cargo test --workspace --quiet --no-run >/dev/null 2>&1 & early=$$!; \
-	$(MAKE) --no-print-directory setup || { kill $$early 2>/dev/null; exit 1; }; \
+	$(IDLE) $(MAKE) --no-print-directory test-binaries >/dev/null 2>&1 & early=$$!; \
+	$(MAKE) --no-print-directory setup \
+	|| { kill $$early 2>/dev/null; rm -f $$rust $$python; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
 	wait $$compiling || failed="$$failed lint-rust"; \
@@ -58,10 +59,11 @@ test: ## every test and lint, of Rust and Python
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
 # What the later parts need, and the lints: during set-up and `test-alone`, which leave a core partly
-# idle. `test-rust` reports what does not compile.
-compiled: setup
+# idle. Two cargos wait for each other. `test-rust` reports what does not compile.
+compiled: setup test-binaries lint-rust
+
+test-binaries:
 	cargo test --workspace --quiet --no-run 2>/dev/null || true
-	@$(MAKE) --no-print-directory lint-rust
 
 check: python ## format, types, lints, and the fast tests of what changed
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap --keep-engine

@@ -78,7 +78,8 @@ class Cost:
     @property
     def halves(self) -> list[float]:
         """The same ratio of every other round; it is repeatable if the two are close."""
-        return [max(self.rates[at::2]) / max(self.base[at::2]) for at in (0, 1)]
+        begins = range(min(2, len(self.rates)))
+        return [max(self.rates[at::2]) / max(self.base[at::2]) for at in begins]
 
 
 def settings(load: str, discipline: str, duration: str) -> dict[str, Any]:

@@ -74,6 +74,7 @@ def test_the_fastest_rounds_are_compared() -> None:
     cost = disciplines.Cost([90.0, 48.0, 70.0, 95.0], [80.0, 100.0, 100.0, 50.0])
     assert cost.ratio == pytest.approx(0.95)
     assert cost.halves == pytest.approx([0.9, 0.95])
+    assert disciplines.Cost([9.0], [10.0]).halves == [0.9]
 
 
 def test_a_count_of_callgrind_is_its_total() -> None:

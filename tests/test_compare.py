@@ -26,10 +26,10 @@ def run_directory(path: Path, delay_ps: int, summary: dict[str, Any]) -> Path:
 
 
 def test_a_checkout_equals_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--only", "new-aimd.toml", "--points", "1", "--duration", "0.1s"]
+    few = ["--only", "new-aimd.toml", "--points", "2", "--duration", "0.1s"]
     assert main([str(ROOT), str(ROOT), *few, "--writes"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out == [f"{what}: 1 compared, 0 differ" for what in ("plan", "P4Runtime", "sim")]
+    assert out == [f"{what}: 2 compared, 0 differ" for what in ("plan", "P4Runtime", "sim")]
 
 
 def test_nothing_to_compare_is_no_success() -> None:

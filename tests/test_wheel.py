@@ -113,21 +113,9 @@ def test_a_user_runs_and_reports_by_name(user: Path, tmp_path: Path) -> None:
     assert page.startswith("<!doctype html>") and 'class="chart"' in page
 
 
-def test_a_user_has_the_papers(user: Path, tmp_path: Path) -> None:
-    """Each experiment's scenario is there, and gives jobs."""
-    script = """
-from pathlib import Path
-from narrows.testbed.papers import PAPERS
-from narrows.testbed.papers.execute import part
-for paper in PAPERS:
-    parts = [part(paper, one, "base", (), Path("out"), quick=True) for one in paper.experiments]
-    print(paper.name, bool(parts) and all(one.jobs for one in parts))
-"""
-    ran = as_user(user, tmp_path, "python", "-c", script)
-    listed = as_user(user, tmp_path, "narrows", "list", "papers").stdout
-    names = [line.split()[0] for line in ran.stdout.splitlines()]
-    assert len(names) >= 4 and all(name in listed for name in names)
-    assert ran.stdout.count(" True\n") == len(names)
+def test_a_user_reproduces_a_paper_by_name(user: Path, tmp_path: Path) -> None:
+    as_user(user, tmp_path, "narrows", "reproduce", "jasem-2010", "--quick")
+    assert (tmp_path / "results/reproduce/jasem-2010/report.html").stat().st_size > 100_000
 
 
 def test_a_user_has_the_python_interface(user: Path, tmp_path: Path) -> None:

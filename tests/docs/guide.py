@@ -254,7 +254,7 @@ class Reader:
 
     def restore_engine(self, page: str) -> None:
         """Puts the optimised engine back after the last page that changes it."""
-        if self.released and page == list(WITH_RUST)[-1]:
+        if self.released and self.released.exists() and page == list(WITH_RUST)[-1]:
             self.released.rename(self.tree / "narrows" / self.released.name)
 
     def end_background(self, page: str | None = None) -> None:

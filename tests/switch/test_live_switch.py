@@ -51,15 +51,20 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
         seconds = between.iperf3(6)
         between.end()
     assert len(seconds) == 4
-    skip_unless_busy(between)
+    assert_rate(between, machine, statistics.median(seconds), mbps)
+
+
+def assert_rate(between: Between, machine: Machine, measured_mbps: float, mbps: float) -> None:
+    """The rate of TCP's payload, if the bottleneck set it: it was busy for two whole seconds.
+
+    Any machine's hosts keep a slow bottleneck busy, but not every machine's a fast one.
+    """
+    is_busy = between.busy_seconds(2) >= 2
+    if mbps > 100 and not is_busy:
+        pytest.skip("the hosts left a fast bottleneck idle in nearly each second")
     with machine.figures():
-        between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
-
-
-def skip_unless_busy(between: Between) -> None:
-    """Without two whole seconds of load the hosts set the rate, and not the bottleneck."""
-    if between.busy_seconds(2) < 2:
-        pytest.skip("the hosts left the bottleneck idle in nearly each second")
+        assert is_busy, between.running.lines
+        between.judge(measured_mbps, pytest.approx(mbps * TCP_SHARE, rel=0.01))
 
 
 @needs("curl")
@@ -88,9 +93,7 @@ def test_curl_gets_the_configured_rate_within_one_percent(
         server.kill()
         server.wait()
     assert whole_mbps < 1.001 * mbps * TCP_SHARE
-    skip_unless_busy(between)
-    with machine.figures():
-        between.judge(statistics.median(rates_mbps), pytest.approx(mbps * TCP_SHARE, rel=0.01))
+    assert_rate(between, machine, statistics.median(rates_mbps), mbps)
 
 
 def download(host: LinuxHost, url: str, interval_s: float = 0.25) -> tuple[list[float], float]:
