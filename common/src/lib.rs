@@ -6,6 +6,7 @@ pub mod budgets;
 pub mod histogram;
 pub mod length;
 pub mod packet;
+pub mod prefetch;
 pub mod record;
 pub mod rng;
 pub mod serializer;

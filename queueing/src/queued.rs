@@ -8,6 +8,13 @@ use std::collections::VecDeque;
 pub trait QueuedPacket {
     /// The packet's bytes as it arrived.
     fn packet(&self) -> &Packet;
+
+    /// Asks for the packet's memory, if it lies elsewhere: there is one more packet before it.
+    fn prefetch(&self) {}
+
+    /// Asks for what [`QueuedPacket::prefetch`] left out, as it is found in that memory: the packet
+    /// leaves next.
+    fn prefetch_parts(&self) {}
 }
 
 impl QueuedPacket for Packet {
@@ -96,11 +103,20 @@ impl<P> Fifo<P> {
         self.packets.push_back(packet);
     }
 
-    /// Takes the packet at the head.
+    /// Takes the packet at the head, and asks for the memory of those behind it.
     #[inline]
-    pub fn pop(&mut self) -> Option<Queued<P>> {
+    pub fn pop(&mut self) -> Option<Queued<P>>
+    where
+        P: QueuedPacket,
+    {
         let packet = self.packets.pop_front()?;
         self.bytes -= packet.label.length;
+        if let Some(first) = self.packets.front() {
+            first.packet.prefetch_parts();
+        }
+        if let Some(second) = self.packets.get(1) {
+            second.packet.prefetch();
+        }
         Some(packet)
     }
 

@@ -13,6 +13,7 @@
 //! microsecond and seldom holds more than one packet. It is sorted, if necessary, when its turn
 //! comes. The cost of a packet depends on how far ahead it is sent, not on the number of links.
 
+use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time};
 
 /// Bits of an instant within a bucket of the lowest level: 2^20 ps are 1.05 us.
@@ -24,19 +25,24 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 /// Digits of an instant.
 const LEVELS: usize = (u64::BITS - BUCKET_BITS).div_ceil(DIGIT_BITS) as usize;
 const WORD_BITS: usize = u64::BITS as usize;
+/// The bytes of a packet that its receiver reads: its headers and a stamp.
+const PARSED_BYTES: usize = 128;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A packet in flight, by the number of its slot.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
+/// A packet in flight, known by the number of its slot: one cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Slot {
     at: Time,
     direction: u32,
     /// The next slot of its bucket or of the free list.
     next: u32,
+    /// `None` in a free slot.
+    packet: Option<Packet>,
 }
 
-impl Arrival {
+impl Slot {
     /// The order in which packets arrive.
     fn rank(&self) -> (Time, u32) {
         (self.at, self.direction)
@@ -67,9 +73,7 @@ pub struct InFlight {
     reached: u64,
     /// The first free slot.
     free: u32,
-    arrivals: Vec<Arrival>,
-    /// Packets by slot, parallel to the arrivals; `None` for a free slot.
-    packets: Vec<Option<Packet>>,
+    slots: Vec<Slot>,
     /// By level and digit.
     buckets: Vec<Bucket>,
     /// One bit for each nonzero word of `filled`, one word per level.
@@ -79,7 +83,7 @@ pub struct InFlight {
     /// One bit for each bucket of the lowest level that needs sorting.
     unsorted: [u64; DIGITS / WORD_BITS],
     /// The slots of the bucket being sorted.
-    slots: Vec<u32>,
+    sorted: Vec<u32>,
 }
 
 impl Default for InFlight {
@@ -90,13 +94,12 @@ impl Default for InFlight {
             first: 0,
             reached: 0,
             free: NONE,
-            arrivals: Vec::new(),
-            packets: Vec::new(),
+            slots: Vec::new(),
             buckets: vec![Bucket::EMPTY; LEVELS * DIGITS],
             levels: [0; LEVELS],
             filled: [0; LEVELS * DIGITS / WORD_BITS],
             unsorted: [0; DIGITS / WORD_BITS],
-            slots: Vec::new(),
+            sorted: Vec::new(),
         }
     }
 }
@@ -104,17 +107,16 @@ impl Default for InFlight {
 impl InFlight {
     /// Sends a packet that arrives at the far end of a direction `at` this instant.
     pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
-        let arrival = Arrival { at, direction: direction as u32, next: NONE };
+        let sent = Slot { at, direction: direction as u32, next: NONE, packet: Some(packet) };
         let mut slot = self.free;
-        if let Some(free) = self.arrivals.get_mut(slot as usize) {
-            self.free = std::mem::replace(free, arrival).next;
-            self.packets[slot as usize] = Some(packet);
+        if let Some(free) = self.slots.get_mut(slot as usize) {
+            self.free = free.next;
+            *free = sent;
         } else {
-            slot = self.arrivals.len() as u32;
-            self.arrivals.push(arrival);
-            self.packets.push(Some(packet));
+            slot = self.slots.len() as u32;
+            self.slots.push(sent);
         }
-        let bucket = self.put(slot, arrival);
+        let bucket = self.put(slot, (at, direction as u32));
         if at < self.due {
             (self.due, self.first) = (at, bucket);
         }
@@ -140,19 +142,57 @@ impl InFlight {
             self.sort(self.first);
         }
         let bucket = &mut self.buckets[self.first];
-        let slot = bucket.front;
-        let arrival = self.arrivals.get_mut(slot as usize)?;
-        let Arrival { at, direction, next } = *arrival;
-        arrival.next = std::mem::replace(&mut self.free, slot);
-        if let Some(next_arrival) = self.arrivals.get(next as usize) {
-            self.due = next_arrival.at;
+        let number = bucket.front;
+        let slot = self.slots.get_mut(number as usize)?;
+        let (at, direction, next) = (slot.at, slot.direction as usize, slot.next);
+        let packet = slot.packet.take()?;
+        slot.next = std::mem::replace(&mut self.free, number);
+        if let Some(next_slot) = self.slots.get(next as usize) {
+            self.due = next_slot.at;
             bucket.earliest = self.due;
             bucket.front = next;
         } else {
             self.empty(self.first);
             self.seek();
         }
-        Some((at, direction as usize, self.packets[slot as usize].take()?))
+        self.look_ahead();
+        Some((at, direction, packet))
+    }
+
+    /// Asks for the memory of the packets that come next: the bytes of the first, the slot of the
+    /// second, the bucket of the third. So each is there when its successor is asked for.
+    #[inline]
+    fn look_ahead(&self) {
+        let Some(bucket) = self.buckets.get(self.first).filter(|_| self.first < DIGITS) else {
+            return;
+        };
+        let Some(first) = self.slots.get(bucket.front as usize) else { return };
+        if let Some(packet) = &first.packet {
+            prefetch_slice(&packet.data, PARSED_BYTES);
+        }
+        let Some(second) = self.filled_after(self.first) else { return };
+        let slot = if first.next == NONE { self.buckets[second].front } else { first.next };
+        if let Some(slot) = self.slots.get(slot as usize) {
+            prefetch(slot);
+        }
+        if let Some(third) = self.filled_after(second) {
+            prefetch(&self.buckets[third]);
+        }
+    }
+
+    /// The next nonempty bucket of the lowest level.
+    #[inline]
+    fn filled_after(&self, bucket: usize) -> Option<usize> {
+        // All bits above this one.
+        let above = |bit: usize| (!0u64 << (bit % WORD_BITS)) << 1;
+        let word = bucket / WORD_BITS;
+        let bits = self.filled[word] & above(bucket);
+        if bits != 0 {
+            return Some(word * WORD_BITS + bits.trailing_zeros() as usize);
+        }
+        let words = self.levels[0] & above(word);
+        let word = (words != 0).then(|| words.trailing_zeros() as usize)?;
+        Some(word * WORD_BITS + self.filled[word].trailing_zeros() as usize)
     }
 
     /// The bucket for arrivals at this instant.
@@ -164,16 +204,16 @@ impl InFlight {
         level as usize * DIGITS + digit as usize
     }
 
-    /// Appends an arrival to its bucket, after those sent before; returns the bucket.
-    fn put(&mut self, slot: u32, arrival: Arrival) -> usize {
-        let number = self.bucket_of(arrival.at);
+    /// Appends a slot to the bucket of its rank, after those sent before; returns the bucket.
+    fn put(&mut self, slot: u32, rank: (Time, u32)) -> usize {
+        let number = self.bucket_of(rank.0);
         self.filled[number / WORD_BITS] |= 1 << (number % WORD_BITS);
         self.levels[number / DIGITS] |= 1 << (number / WORD_BITS % WORD_BITS);
         let bucket = &mut self.buckets[number];
-        bucket.earliest = bucket.earliest.min(arrival.at);
-        match self.arrivals.get_mut(bucket.back as usize) {
+        bucket.earliest = bucket.earliest.min(rank.0);
+        match self.slots.get_mut(bucket.back as usize) {
             Some(last) => {
-                if number < DIGITS && last.rank() > arrival.rank() {
+                if number < DIGITS && last.rank() > rank {
                     self.unsorted[number / WORD_BITS] |= 1 << (number % WORD_BITS);
                 }
                 last.next = slot;
@@ -189,17 +229,17 @@ impl InFlight {
     fn sort(&mut self, bucket: usize) {
         self.unsorted[bucket / WORD_BITS] &= !(1 << (bucket % WORD_BITS));
         let bucket = &mut self.buckets[bucket];
-        self.slots.clear();
+        self.sorted.clear();
         let mut next = bucket.front;
-        while let Some(arrival) = self.arrivals.get(next as usize) {
-            self.slots.push(next);
-            next = arrival.next;
+        while let Some(slot) = self.slots.get(next as usize) {
+            self.sorted.push(next);
+            next = slot.next;
         }
-        self.slots.sort_by_key(|&slot| self.arrivals[slot as usize].rank());
-        bucket.back = self.slots.last().copied().unwrap_or(NONE);
+        self.sorted.sort_by_key(|&slot| self.slots[slot as usize].rank());
+        bucket.back = self.sorted.last().copied().unwrap_or(NONE);
         bucket.front = NONE;
-        for &slot in self.slots.iter().rev() {
-            self.arrivals[slot as usize].next = std::mem::replace(&mut bucket.front, slot);
+        for &slot in self.sorted.iter().rev() {
+            self.slots[slot as usize].next = std::mem::replace(&mut bucket.front, slot);
         }
     }
 
@@ -209,10 +249,10 @@ impl InFlight {
         let opened = self.empty(bucket);
         self.reached = opened.earliest.as_ps() >> BUCKET_BITS;
         let mut next = opened.front;
-        while let Some(arrival) = self.arrivals.get_mut(next as usize) {
-            let slot = std::mem::replace(&mut next, std::mem::replace(&mut arrival.next, NONE));
-            let arrival = *arrival;
-            self.put(slot, arrival);
+        while let Some(slot) = self.slots.get_mut(next as usize) {
+            let rank = slot.rank();
+            let number = std::mem::replace(&mut next, std::mem::replace(&mut slot.next, NONE));
+            self.put(number, rank);
         }
         self.seek();
     }

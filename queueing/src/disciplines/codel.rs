@@ -146,7 +146,7 @@ impl Law {
         true
     }
 
-    fn drop_head<P>(&self, fifo: &mut Fifo<P>, out: &mut Outcomes<P>) {
+    fn drop_head<P: QueuedPacket>(&self, fifo: &mut Fifo<P>, out: &mut Outcomes<P>) {
         if let Some(head) = fifo.pop() {
             out.discard(head, self.drop_reason);
         }

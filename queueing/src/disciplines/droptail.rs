@@ -2,7 +2,7 @@
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::Outcomes;
-use crate::queued::{Backlog, Fifo, Queued};
+use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::record::Record;
 use narrows_common::Time;
 
@@ -31,7 +31,7 @@ impl<P> DropTail<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for DropTail<P> {
+impl<P: QueuedPacket> QueueDiscipline<P> for DropTail<P> {
     #[inline]
     fn enqueue(&mut self, packet: Queued<P>, _now: Time, room: &Room, out: &mut Outcomes<P>) {
         room.store(packet, &mut self.fifo, out);

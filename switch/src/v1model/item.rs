@@ -1,6 +1,7 @@
 //! A packet in the switch, and a transmission.
 
 use crate::interpreter::Bridged;
+use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time, budgets};
 use narrows_queueing::QueuedPacket;
 
@@ -55,6 +56,16 @@ impl Rounds {
 impl QueuedPacket for Box<Item> {
     fn packet(&self) -> &Packet {
         &self.packet
+    }
+
+    fn prefetch(&self) {
+        prefetch(&self.packet);
+        prefetch(&self.bridged);
+    }
+
+    fn prefetch_parts(&self) {
+        prefetch_slice(&self.packet.data, self.packet.data.len());
+        prefetch_slice(&self.bridged.slots, usize::MAX);
     }
 }
 
