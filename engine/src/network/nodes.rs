@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use narrows_common::prefetch::prefetch_slice;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, Host};
@@ -64,6 +65,13 @@ pub(crate) struct HostNode {
     pub due: Time,
     /// The host is listed in [`super::Network::hosts_with_records`].
     pub has_records: bool,
+}
+
+impl HostNode {
+    /// Asks for its memory.
+    pub(super) fn prefetch(&self) {
+        prefetch_slice(std::slice::from_ref(self), usize::MAX);
+    }
 }
 
 /// Which TCP and UDP implementation a host uses.

@@ -11,20 +11,27 @@
 //! the cables are wires: a packet leaves the network at one end and enters it again at the other.
 //! `impaired_links/` has the cables that do more than delay packets.
 
+use narrows_common::prefetch::prefetch;
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::impairments::Fate;
 use narrows_switch::Transmit;
 
 use super::Network;
 use super::impaired_links::ImpairedLink;
-use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
+use super::nodes::{FarEnd, HostNode, HostStack, Receiver, mac_number};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
+
+/// So many hosts stay in the caches.
+const CACHED_HOSTS: usize = 64;
 
 impl Network {
     /// The next packet in flight reaches the end of its link direction.
     pub(super) fn arrive(&mut self, now: Time) {
         let Some((due, direction, packet)) = self.in_flight.poll_receive(now) else { return };
+        if self.hosts.len() > CACHED_HOSTS {
+            self.ask_ahead();
+        }
         match self.directions[direction] {
             Receiver::Switch { switch, port } => match &mut self.wire_map {
                 Some(wires) => wires.leave_hosts(due, switch, port, packet),
@@ -33,6 +40,28 @@ impl Network {
             Receiver::Host(index) => self.enter_host(now, due, index, packet),
             Receiver::Group => self.enter_group(now, packet),
             Receiver::Impaired(link) => self.enter_impaired(link, due, packet),
+        }
+    }
+
+    /// Asks for the memory of the hosts that receive the next packets, a step of it for each: the
+    /// receiver, the host's node, the host, its flow. What one step reads, the step before asked
+    /// for when the packet was one place further ahead.
+    fn ask_ahead(&self) {
+        let node = |ahead: usize| match self.directions[self.in_flight.upcoming(ahead)?] {
+            Receiver::Host(index) => Some(&self.hosts[index]),
+            _ => None,
+        };
+        if let Some(direction) = self.in_flight.upcoming(3) {
+            prefetch(&self.directions[direction]);
+        }
+        if let Some(node) = node(2) {
+            node.prefetch();
+        }
+        if let Some(HostNode { stack: HostStack::Narrows(host), .. }) = node(1) {
+            host.prefetch();
+        }
+        if let Some(HostNode { stack: HostStack::Narrows(host), .. }) = node(0) {
+            host.prefetch_latest_flow();
         }
     }
 

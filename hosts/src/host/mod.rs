@@ -21,6 +21,7 @@ use crate::wire::discard::Discard;
 use crate::wire::ip_emitter::IpEmitter;
 use crate::wire::segment::Emitter;
 use core::net::IpAddr;
+use narrows_common::prefetch::prefetch_slice;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Packet, Rng, Time, Wheel};
 use rustc_hash::FxHashMap;
@@ -28,6 +29,11 @@ use std::collections::VecDeque;
 
 /// The most resets that wait to be sent; further ones are dropped.
 const MAX_RESETS: usize = 64;
+
+/// The first bytes of a host, which every packet touches.
+const HOT_BYTES: usize = 256;
+/// The first bytes of a flow's end, which most packets touch.
+const HOT_BYTES_OF_FLOW: usize = 1024;
 
 /// A host with its flows. The fields that every packet touches come first, in four cache lines.
 /// With many hosts, each host has left the caches when its next packet arrives.
@@ -83,6 +89,19 @@ impl Host {
             flow_records: Vec::new(),
             message_records: Vec::new(),
             newly_complete: 0,
+        }
+    }
+
+    /// Asks for the memory that every packet touches: a packet arrives soon.
+    pub fn prefetch(&self) {
+        prefetch_slice(core::slice::from_ref(self), HOT_BYTES);
+    }
+
+    /// The same of the flow of the latest packet, which the next one often belongs to too.
+    pub fn prefetch_latest_flow(&self) {
+        let flow = self.latest.and_then(|(_, index)| self.flows.get(index as usize));
+        if let Some(flow) = flow {
+            prefetch_slice(core::slice::from_ref(flow), HOT_BYTES_OF_FLOW);
         }
     }
 

@@ -13,8 +13,11 @@
 //! microsecond and seldom holds more than one packet. It is sorted, if necessary, when its turn
 //! comes. The cost of a packet depends on how far ahead it is sent, not on the number of links.
 
+mod upcoming;
+
 use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time};
+use upcoming::{AHEAD, Upcoming};
 
 /// Bits of an instant within a bucket of the lowest level: 2^20 ps are 1.05 us.
 const BUCKET_BITS: u32 = 20;
@@ -84,6 +87,7 @@ pub struct InFlight {
     unsorted: [u64; DIGITS / WORD_BITS],
     /// The slots of the bucket being sorted.
     sorted: Vec<u32>,
+    upcoming: Upcoming,
 }
 
 impl Default for InFlight {
@@ -100,6 +104,7 @@ impl Default for InFlight {
             filled: [0; LEVELS * DIGITS / WORD_BITS],
             unsorted: [0; DIGITS / WORD_BITS],
             sorted: Vec::new(),
+            upcoming: Upcoming::default(),
         }
     }
 }
@@ -151,33 +156,48 @@ impl InFlight {
             self.due = next_slot.at;
             bucket.earliest = self.due;
             bucket.front = next;
+            if let Some(packet) = &next_slot.packet {
+                prefetch_slice(&packet.data, PARSED_BYTES);
+            }
         } else {
             self.empty(self.first);
             self.seek();
         }
-        self.look_ahead();
+        self.look_ahead(number);
         Some((at, direction, packet))
     }
 
-    /// Asks for the memory of the packets that come next: the bytes of the first, the slot of the
-    /// second, the bucket of the third. So each is there when its successor is asked for.
+    /// Looks further ahead after a packet has left its slot: asks for the bucket and the slot of the
+    /// packets behind those seen, and for the bytes of one whose slot is there by now.
     #[inline]
-    fn look_ahead(&self) {
-        let Some(bucket) = self.buckets.get(self.first).filter(|_| self.first < DIGITS) else {
+    fn look_ahead(&mut self, left: u32) {
+        if self.upcoming.is_empty() {
+            self.upcoming.bucket = Some(self.first).filter(|&first| first < DIGITS);
+        } else if !self.upcoming.take(left) {
             return;
-        };
-        let Some(first) = self.slots.get(bucket.front as usize) else { return };
-        if let Some(packet) = &first.packet {
+        }
+        while let Some(bucket) = self.upcoming.bucket.filter(|_| !self.upcoming.is_full()) {
+            let slot = self.buckets[bucket].front;
+            if let Some(seen) = self.slots.get(slot as usize) {
+                prefetch(seen);
+            }
+            self.upcoming.push(slot);
+            self.upcoming.bucket = self.filled_after(bucket);
+            if let Some(next) = self.upcoming.bucket {
+                prefetch(&self.buckets[next]);
+            }
+        }
+        let slot = self.upcoming.get(AHEAD - 2).and_then(|slot| self.slots.get(slot as usize));
+        if let Some(Slot { packet: Some(packet), .. }) = slot {
             prefetch_slice(&packet.data, PARSED_BYTES);
         }
-        let Some(second) = self.filled_after(self.first) else { return };
-        let slot = if first.next == NONE { self.buckets[second].front } else { first.next };
-        if let Some(slot) = self.slots.get(slot as usize) {
-            prefetch(slot);
-        }
-        if let Some(third) = self.filled_after(second) {
-            prefetch(&self.buckets[third]);
-        }
+    }
+
+    /// The direction of a packet that arrives soon, so many places ahead; it may be another one.
+    #[inline]
+    pub fn upcoming(&self, ahead: usize) -> Option<usize> {
+        let slot = self.slots.get(self.upcoming.get(ahead)? as usize)?;
+        Some(slot.direction as usize)
     }
 
     /// The next nonempty bucket of the lowest level.
