@@ -1,6 +1,7 @@
 //! A packet in a queue, and the first-in-first-out queue that most disciplines keep.
 
 use crate::ecn::{Ecn, ecn};
+use narrows_common::prefetch::prefetch;
 use narrows_common::{Bytes, Packet, Time};
 use std::collections::VecDeque;
 
@@ -116,6 +117,9 @@ impl<P> Fifo<P> {
         }
         if let Some(second) = self.packets.get(1) {
             second.packet.prefetch();
+        }
+        if let Some(third) = self.packets.get(2) {
+            prefetch(third);
         }
         Some(packet)
     }

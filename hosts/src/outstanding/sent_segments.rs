@@ -8,6 +8,7 @@
 use crate::api::Departure;
 use crate::outstanding::ranges::RangeSet;
 use narrows_common::Time;
+use narrows_common::prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// The state of an outstanding segment.
@@ -173,6 +174,10 @@ impl SentSegments {
             }
             self.start = sent.end;
             self.segments.pop_front();
+        }
+        // The next ACK looks at one segment more.
+        if let Some(next) = self.segments.get(1) {
+            prefetch(next);
         }
         self.start = self.start.max(ack);
         acked
