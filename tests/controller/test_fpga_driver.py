@@ -10,14 +10,16 @@ from typing import cast
 import pytest
 
 from narrows.controller.drivers import fpga
-from narrows.controller.drivers.fpga import FpgaDriver
+from narrows.controller.drivers.fpga import FpgaDriver, PassedError
+from narrows.controller.drivers.fpga_protocol import Direction
 from narrows.controller.errors import DriverError
 
 REQUEST = struct.Struct(">HBBIHBBQ")
 IDENTITY, LAYOUT = 0x00, 0x03
-RATE, LIMIT_KIND, LIMIT, ECN_ENABLE, ECN_TIME, LOSS, DELAY, COMMIT = (
-    0x100 + n for n in (0, 2, 3, 4, 7, 8, 14, 16)
+RATE, LIMIT_KIND, LIMIT, ECN_ENABLE, ECN_TIME, LOSS, DELAY, COMMIT, CANCEL, GENERATION = (
+    0x100 + n for n in (0, 2, 3, 4, 7, 8, 14, 16, 17, 18)
 )
+BUSY, LATE = 5, 6
 
 
 class Registers(asyncio.DatagramProtocol):
@@ -28,6 +30,8 @@ class Registers(asyncio.DatagramProtocol):
         self.written: list[tuple[int, int]] = []
         self.lost = 0
         self.refuse: dict[int, int] = {}
+        self.unheard: dict[int, int] = {}
+        """How many answers to a write of a register are lost after it was done."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.DatagramTransport", transport)
@@ -44,6 +48,12 @@ class Registers(asyncio.DatagramProtocol):
             # A commit is done at once.
             self.values[address] = 0 if address & 0xFF == 0x10 else value
         result = 0 if status else self.values.get(address, 0)
+        if operation == 2 and self.unheard.get(address, 0):
+            self.unheard[address] -= 1
+            # The board has taken it: pending until its instant, or done.
+            self.values[GENERATION] = self.values.get(GENERATION, 0) + (address == COMMIT)
+            self.refuse[address] = LATE if value else 0
+            return
         answer = REQUEST.pack(magic, version, operation | 0x80, tag, address, status, 0, result)
         # An answer to another request, and noise, are nobody's.
         self.transport.sendto(answer.replace(struct.pack(">I", tag), bytes(4)), addr)
@@ -150,3 +160,61 @@ def test_what_the_board_lacks_is_refused() -> None:
             await driver.set_rate(3, 1)
 
     assert run(work).written == []
+
+
+def test_a_commit_whose_answer_is_lost_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fpga, "ANSWER_S", 0.05)
+
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        registers.unheard[COMMIT] = 1
+        # Sent again, the board says that its instant has passed.
+        assert await driver.schedule(2, 10**12, RATE=7) == 10**12
+
+    assert run(work).written == [(RATE, 7), (COMMIT, 10**12)]
+
+
+def test_an_instant_that_has_passed_is_an_error() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        registers.refuse[COMMIT] = LATE
+        with pytest.raises(PassedError, match="port 2: the instant 5 ps has passed"):
+            await driver.schedule(2, 5, RATE=7)
+        registers.refuse[COMMIT] = BUSY
+        with pytest.raises(DriverError, match=r"register 0x0110 \(5\): busy"):
+            await driver.schedule(2, 5, RATE=7)
+
+    run(work)
+
+
+def test_settings_that_wait_are_taken_back() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        registers.values[COMMIT] = 10**12
+
+        async def done() -> None:
+            while (CANCEL, 10**12) not in registers.written:
+                await asyncio.sleep(0.001)
+            registers.values[COMMIT] = 0
+
+        await asyncio.gather(driver.cancel(2), done())
+
+    assert (CANCEL, 10**12) in run(work).written
+
+
+def test_an_interface_that_is_missing_is_named() -> None:
+    async def work() -> None:
+        async with FpgaDriver("127.0.0.1", interface="nosuch0"):
+            pass
+
+    with pytest.raises(DriverError, match=r"the board at 127.0.0.1: No such device \(by nosuch0"):
+        asyncio.run(work())
+
+
+def test_counts_are_by_kind_and_reason() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        before = await driver.counts(2)
+        registers.values |= {0x180: 9, 0x184: 7, 0x188: 2, 0x18A: 1, 0x18E: 3, 0x124: 6}
+        counts = (await driver.counts(2)).since(before)
+        assert counts.of("drop")["random-loss"] == 1
+        assert (counts.of("mark")["threshold-time"], counts.arrived, counts.waiting) == (3, 12, 2)
+        assert (counts.rows, counts.events[Direction.LEFT]) == (22, 6)
+
+    run(work)
