@@ -28,7 +28,8 @@ module delay_line #(
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int FRAME_W = narrows_pkg::FRAME_W;
-    localparam int STREAM_W = FRAME_W + 16;
+    // A slowed board's period has more than 16 bits.
+    localparam int STREAM_W = FRAME_W + (PERIOD_PS < 65536 ? 16 : $clog2(PERIOD_PS + 1));
     logic                is_summed, is_first_known, is_compared, is_later, push;
     logic [TIME_W-1:0]   sum, first, last;
     logic [FRAME_W-1:0]  words;
@@ -55,7 +56,7 @@ module delay_line #(
             kept <= entry;
         end
         words <= words_after;
-        product <= {16'd0, words} * STREAM_W'(PERIOD_PS);
+        product <= STREAM_W'(words) * STREAM_W'(PERIOD_PS);
         first <= sum - {{(TIME_W - STREAM_W){1'b0}}, stream};
         is_later <= first > last;
         if (rst) last <= '0;
