@@ -27,6 +27,8 @@ constexpr double CLOCK_HZ = 125e6 / SLOWER;
 // Cycles between two looks at the machine's clock.
 constexpr int SLICE = 256;
 constexpr int RESET_CYCLES = 16;
+// Cycles between two looks for a frame while a port receives none.
+constexpr int LOOK = 16;
 
 struct Board {
     VerilatedContext context;
@@ -34,6 +36,7 @@ struct Board {
     Tap taps[2];
     ToPhy in[2];
     FromPhy out[2];
+    int idle[2] = {0, 0};
 
     Board(const char *first, const char *second) : taps{Tap(first), Tap(second)} {
         top->rst = 1;
@@ -43,9 +46,7 @@ struct Board {
 
     // One cycle of every clock.
     void cycle() {
-        for (int port = 0; port < 2; ++port)
-            if (in[port].is_idle())
-                if (auto frame = taps[port].receive()) in[port].send(*frame);
+        for (int port = 0; port < 2; ++port) receive(port);
         const Signal first = in[0].next(), second = in[1].next();
         top->rx_0_valid = first.valid;
         top->rx_0_data = first.data;
@@ -57,6 +58,15 @@ struct Board {
             taps[0].send(*frame);
         if (auto frame = out[1].take({top->tx_1_valid != 0, top->tx_1_data}))
             taps[1].send(*frame);
+    }
+
+    // A frame that waits follows the one before it without a pause.
+    void receive(int port) {
+        if (!in[port].is_idle()) {
+            idle[port] = 0;
+        } else if (idle[port]++ % LOOK == 0) {
+            if (auto frame = taps[port].receive()) in[port].send(*frame);
+        }
     }
 
     void set_clocks(int level) {
