@@ -117,8 +117,6 @@ class FpgaDriver:
 
     async def write(self, address: int, value: int) -> int:
         """Writes a register; returns the value that it took. Raises `DriverError`."""
-        if not 0 <= value < 2**64:
-            raise DriverError(f"register {address:#06x} = {value}: expected 64 bits, unsigned")
         found, _ = await self._ask(Operation.WRITE, address, value)
         return self._accepted(found, Operation.WRITE, value).value
 
@@ -146,6 +144,10 @@ class FpgaDriver:
         when they are in force.
         """
         await self.schedule(port, 0, **values)
+        await self.settled(port)
+
+    async def settled(self, port: int) -> None:
+        """Returns when a port has no settings that wait for their instant."""
         while await self.read(self._base(port) + Direction.COMMIT):
             await asyncio.sleep(POLL_S)
 
@@ -231,7 +233,11 @@ class FpgaDriver:
         for key, address in COUNTED.items():
             cell = base + Direction.COUNTS + address
             cells[key] = await self.read(cell), await self.read(cell + 16)
-        return Counts(cells, {name: await self.read(base + name) for name in EVENTS})
+        return Counts(cells, {name: await self.register(port, name) for name in EVENTS})
+
+    async def register(self, port: int, register: Direction) -> int:
+        """Reads a register of a port."""
+        return await self.read(self._base(port) + register)
 
     async def report_to(self, mac: int, ip: int, udp_port: int, ports: tuple[int, ...]) -> None:
         """Sends the ledgers of these ports to a collector, as Telemetry Reports 2.0."""
@@ -269,6 +275,8 @@ class FpgaDriver:
     async def _ask(self, operation: Operation, address: int, value: int = 0) -> tuple[Answer, int]:
         """The answer to a request, and how often it was sent. Raises `DriverError` without one."""
         assert self._endpoint
+        if not 0 <= value < 2**64:
+            raise DriverError(f"register {address:#06x} = {value}: expected 64 bits, unsigned")
         async with self._busy:
             self._tag = self._tag + 1 & 0xFFFFFFFF
             datagram = request(operation, self._tag, address, value)

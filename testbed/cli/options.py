@@ -70,25 +70,26 @@ def port_options(options: argparse.Namespace) -> PortOptions:
 
 
 def add_target_options(command: argparse.ArgumentParser, *, only_hardware: bool = False) -> None:
-    """Options of single targets, and options that name hardware."""
-    for target in TARGETS.values():
-        for option in target.options:
-            if only_hardware and not option.names_hardware:
-                continue
-            if option.metavar is None:
-                action = argparse.BooleanOptionalAction
-                command.add_argument(option.flag, action=action, help=option.help)
-            else:
-                command.add_argument(option.flag, metavar=option.metavar, help=option.help)
+    """Options of targets, of which several may share one, and options that name hardware."""
+    each = {option.flag: option for target in TARGETS.values() for option in target.options}
+    for option in each.values():
+        if only_hardware and not option.names_hardware:
+            continue
+        if option.metavar is None:
+            action = argparse.BooleanOptionalAction
+            command.add_argument(option.flag, action=action, help=option.help)
+        else:
+            command.add_argument(option.flag, metavar=option.metavar, help=option.help)
 
 
 def own_options(options: argparse.Namespace, target: Target | None) -> dict[str, Any]:
-    """The given options of a target. Raises `InputError` for options of another target."""
-    for other in TARGETS.values():
-        for option in () if other is target else other.options:
-            if value := getattr(options, option.key, None):
-                key = "" if value is True else str(value)
-                what = f"expected --target {other.name} with it"
-                raise InputError(option.flag, [Problem(key, what)])
+    """The given options of a target. Raises `InputError` for options of other targets."""
     own = target.options if target else ()
+    for option in (option for other in TARGETS.values() for option in other.options):
+        value = getattr(options, option.key, None)
+        if value and option not in own:
+            key = "" if value is True else str(value)
+            names = [other.name for other in TARGETS.values() if option in other.options]
+            what = f"expected --target {' or '.join(names)} with it"
+            raise InputError(option.flag, [Problem(key, what)])
     return {option.key: getattr(options, option.key, None) for option in own}

@@ -112,6 +112,7 @@ def make_job(
     scenario = point.scenario
     program = program_digest(program_path(scenario, str(source)), str(source))
     layout, plan = laid_out_plan(scenario, str(source), target.ports(settings))
+    plan = target.planned(plan)
     if problems := target.problems(plan, settings):
         raise InputError(f"{source}: --target {target.name}", problems)
     if problems := hosts.problems(plan):

@@ -7,6 +7,7 @@ from typing import Final
 from narrows.testbed.targets.base import Hosts, Target
 from narrows.testbed.targets.bmv2 import BMV2
 from narrows.testbed.targets.dpdk import DPDK
+from narrows.testbed.targets.fpga import FPGA
 from narrows.testbed.targets.iperf3 import IPERF3
 from narrows.testbed.targets.linux import LINUX
 from narrows.testbed.targets.our_hosts import OUR_HOSTS
@@ -20,6 +21,7 @@ _TARGETS: Final[tuple[Target, ...]] = (
     BMV2,
     TOFINO,
     RTL,
+    FPGA,
 )
 TARGETS: Final[dict[str, Target]] = {each.name: each for each in _TARGETS}
 """By name; the first is the default."""

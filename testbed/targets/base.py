@@ -159,6 +159,10 @@ class Target(ABC):
         if problems:
             raise InputError(source, problems)
 
+    def planned(self, plan: Plan) -> Plan:
+        """The plan as a run on it needs it: without change where the switch routes."""
+        return plan
+
     def problems(self, plan: Plan, settings: Settings) -> list[Problem]:
         """Reasons why it cannot run a plan on this machine; empty if it can."""
         return []

@@ -14,6 +14,7 @@ import pytest
 from narrows.testbed import catalogue, engine
 from narrows.testbed.cli import completion, man
 from narrows.testbed.cli.main import VERBS, parser
+from narrows.testbed.targets import TARGETS
 from tests.support.world import ROOT, TWO_FLOWS, command, environment, narrows, write
 
 SWEEP = '[sweep]\nflow.variant = ["reno", "cubic"]\nrepeat = 2\n'
@@ -64,7 +65,7 @@ def completed(*words: str) -> set[str]:
 def test_bash_completes_verbs_options_and_values() -> None:
     assert completed("narrows") == {*VERBS, "--help", "--version"}
     assert {"--dry-run", "--resume"} <= completed("narrows", "run")
-    assert completed("narrows", "run", "--target") == {"sim", "dpdk", "bmv2", "tofino", "rtl"}
+    assert completed("narrows", "run", "--target") == {*TARGETS}
     assert "variants" in completed("narrows", "list")
 
 

@@ -71,7 +71,7 @@ def test_the_runbooks_file_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"tofino"', '"tofina"', "switch.kind = \"tofina\": should be 'tofino'"),
+        ('"tofino"', '"tofina"', "switch.kind = \"tofina\": should be 'tofino' (line 4)"),
         ("127.0.0.1:50052", "127.0.0.1", 'switch.address = "127.0.0.1": expected HOST:PORT'),
         (
             "device_port = 140",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from narrows.testbed.findings import Finding
-from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.targets.base import Hosts, Option, Target, Tell
+from narrows.testbed.targets.base import Hosts, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
+from narrows.testbed.targets.lab_file import LAB, lab_file
 
 if TYPE_CHECKING:
     from narrows._engine import Sockets, Watch
@@ -29,14 +29,7 @@ class Tofino(Target):
     lacks = ("queues", "trace")
     no_impairments = "the switch's links are not the engine's"
     no_kernel_hosts = "have no cards; expected narrows"
-    options = (
-        Option(
-            "--lab",
-            "with --target tofino: lab.toml with switch, ports and cards (docs/guide/hardware.md)",
-            metavar="FILE",
-            names_hardware=True,
-        ),
-    )
+    options = (LAB,)
 
     def missing(self) -> list[str]:
         """See `Target`."""
@@ -46,12 +39,12 @@ class Tofino(Target):
         """What the lab lacks. Raises `InputError`."""
         from narrows.testbed.targets.tofino import lab_findings
 
-        path = self._lab_file(options)
+        path = lab_file(self.name, options)
         return lab_findings.findings(read(path), path)
 
     def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
         """See `Target`."""
-        return {"lab": str(self._lab_file(options))}
+        return {"lab": str(lab_file(self.name, options))}
 
     def ports(self, settings: Settings) -> Sequence[int]:
         """See `Target`."""
@@ -78,13 +71,6 @@ class Tofino(Target):
         from narrows.testbed.targets.tofino.run import run
 
         return run(plan, out, progress, settings)
-
-    def _lab_file(self, options: Mapping[str, Any]) -> Path:
-        path: str | None = options.get("lab")
-        if path is None:
-            what = "needs --lab FILE with switch, ports and cards (docs/guide/hardware.md)"
-            raise InputError("--target", [Problem(self.name, what)])
-        return Path(path)
 
 
 def read(path: Path) -> Lab:

@@ -11,15 +11,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from narrows.controller.drivers.bfrt import FECS, SPEEDS
 from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import sweep
-from narrows.testbed.scenario.explain import explain
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.values import Model, Rate, Size, matching
+from narrows.testbed.targets import lab_file
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan
@@ -99,10 +98,7 @@ class Lab(Model):
 
 def read(path: Path) -> Lab:
     """Reads the file. Raises `InputError` with all problems."""
-    try:
-        lab = Lab.model_validate(sweep.read_toml(path))
-    except ValidationError as error:
-        raise InputError(str(path), explain(error, Lab)) from None
+    lab = lab_file.read(path, Lab)
     problems = list[Problem]()
     for name in ("senders", "receivers", "collector"):
         speed_bps = getattr(lab.port, name).speed
@@ -120,7 +116,7 @@ def read(path: Path) -> Lab:
     if lab.timing.kind == "ptp" and lab.timing.interface is None:
         problems.append(Problem("timing.interface", "is missing; ptp needs the interface"))
     if problems:
-        raise InputError(str(path), problems)
+        raise lab_file.wrong(path, problems)
     return lab
 
 
