@@ -1,8 +1,8 @@
 //! Asks the processor for memory before it is needed.
 //!
 //! A packet that waited, in a queue or on a link, has left the nearest caches. Reading it costs as
-//! much as some hundred instructions. A request ahead of time costs one, changes no value, and so no
-//! result.
+//! much as some hundred instructions. A request ahead of time costs one. It changes no value, and
+//! so no result.
 
 /// Asks for the first 64 bytes of a value.
 #[inline(always)]

@@ -167,8 +167,8 @@ impl InFlight {
         Some((at, direction, packet))
     }
 
-    /// Looks further ahead after a packet has left its slot: asks for the bucket and the slot of the
-    /// packets behind those seen, and for the bytes of one whose slot is there by now.
+    /// Looks further ahead after a packet has left its slot. Asks for the bucket and the slot of
+    /// the packets behind those seen, and for the bytes of one whose slot is there by now.
     #[inline]
     fn look_ahead(&mut self, left: u32) {
         if self.upcoming.is_empty() {
@@ -301,6 +301,22 @@ impl InFlight {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Packets of different directions, one a bucket: all that come next are known.
+    #[test]
+    fn the_next_packets_are_known_ahead() {
+        let mut in_flight = InFlight::default();
+        for number in 0..20 {
+            in_flight.send(number, Time::from_ps((number as u64) << 24), Packet::default());
+        }
+        for number in 0..20 {
+            let at = Time::from_ps((number as u64) << 24);
+            assert_eq!(in_flight.poll_receive(at).map(|(_, direction, _)| direction), Some(number));
+            let known: Vec<_> = (0..AHEAD).map_while(|ahead| in_flight.upcoming(ahead)).collect();
+            let expected: Vec<_> = (number + 1..20).take(AHEAD).collect();
+            assert_eq!(known, expected, "after packet {number}");
+        }
+    }
 
     proptest! {
         /// Compares with a list sorted by instant, direction and sequence number.
