@@ -6,8 +6,6 @@ unit. `load.COLUMNS` describes the tables.
 """
 
 from narrows.analysis.metrics.base import (
-    BOTTLENECK,
-    REVERSE,
     Floats,
     Ints,
     by_flow,
@@ -31,11 +29,8 @@ from narrows.analysis.metrics.fairness import (
 from narrows.analysis.metrics.queue import (
     bottleneck_ledger,
     depth,
-    link_use_percent,
-    loss_percent,
     loss_ratio,
     mean_delay_by_round,
-    mean_queue_delay_ms,
     queue_delay_by_round,
     queue_delays_ms,
     time_weighted_mean,
@@ -49,6 +44,13 @@ from narrows.analysis.metrics.rates import (
     progress,
     rise_time_s,
     throughput_bps,
+)
+from narrows.analysis.of_summary import (
+    BOTTLENECK,
+    REVERSE,
+    link_use_percent,
+    loss_percent,
+    mean_queue_delay_ms,
 )
 from narrows.schema.units import PS_PER_MS, PS_PER_S
 

@@ -1,8 +1,8 @@
-"""Shared parts of the metrics: units, array types, and access to summaries."""
+"""Shared parts of the metrics: array types, percentiles, and the rows of each flow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,6 @@ Ints = npt.NDArray[np.int64]
 
 
 """A one-dimensional array of whole numbers."""
-
-BOTTLENECK: Final = "bottleneck"
-"""The bottleneck's port in the direction of the data, in a run's summary."""
-REVERSE: Final = "reverse"
-"""The port of the other direction, in the summary of a run that recorded it."""
 
 
 def percentile(values: npt.ArrayLike, percent: float) -> float:
@@ -54,10 +49,3 @@ def end_s(flow: FlowSummary) -> float | None:
     """
     taken = flow["completion_s"]
     return None if taken is None else float(flow["start_s"]) + float(taken)
-
-
-def follow(value: Any, keys: tuple[str, ...]) -> float | None:
-    """The number at the end of a path of keys in a summary; None if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return None if value is None else float(value)

@@ -1,4 +1,4 @@
-"""The bottleneck's queue: depth, delay, loss and use."""
+"""The bottleneck's queue by its ledger: depth, delay and loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import BOTTLENECK, Floats, by_flow, follow
+from narrows.analysis.metrics.base import Floats, by_flow
 from narrows.schema.units import PS_PER_MS
 
 _ROUND_COLUMNS: Final = {
@@ -146,25 +146,3 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
         .agg(pl.col("delay_ms").mean())
         .sort("round")
     )
-
-
-def link_use_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Share of its rate that a port used over the run, in %; None if it has no limit."""
-    used = follow(run.summary, (port, "utilization"))
-    return None if used is None else 100 * used
-
-
-def mean_queue_delay_ms(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Mean queueing delay at a port by the run's summary; None if no packet left it."""
-    return follow(run.summary, (port, "queue_delay_ms", "mean"))
-
-
-def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Packets dropped at a port's queue over those that arrived, in %, by the summary.
-
-    None if none arrived.
-    """
-    enqueued, dropped = (follow(run.summary, (port, key)) for key in ("enqueued", "dropped"))
-    if enqueued is None or dropped is None or not enqueued + dropped:
-        return None
-    return float(100 * dropped / (enqueued + dropped))

@@ -33,3 +33,13 @@ def test_a_worker_of_sim_loads_no_client_and_no_tables(tmp_path: Path) -> None:
     found = imported("narrows.testbed.runs.worker", "sim", said=job.as_text() + "\n")
     assert (job.final / "run.json").is_file()
     assert not found & (UNUSED | {"pydantic", "rich"})
+
+
+def test_a_run_without_figures_loads_no_tables(tmp_path: Path) -> None:
+    """The first process; without a terminal rich draws only the table of results."""
+    source = write(tmp_path, TWO_FLOWS)
+    to_start = ("run", source, "--out", tmp_path, "--set", "duration=1ms", "--no-figures")
+    assert "rich" in imported("narrows", *to_start)
+    found = imported("narrows", *to_start, "--json")
+    assert (tmp_path / "scenario/runs.parquet").is_file()
+    assert not found & (UNUSED | {"rich"})
