@@ -11,6 +11,7 @@ from narrows.analysis.metrics.base import (
     by_flow,
     end_s,
     percentile,
+    together,
 )
 from narrows.analysis.metrics.completion import (
     completion_bound_s,
@@ -26,9 +27,11 @@ from narrows.analysis.metrics.fairness import (
     jain_over_time,
     variation,
 )
+from narrows.analysis.metrics.ledger import bottleneck_ledger, last_departure_ps
 from narrows.analysis.metrics.queue import (
-    bottleneck_ledger,
+    MeanOverTime,
     depth,
+    depth_parts,
     loss_ratio,
     mean_delay_by_round,
     queue_delay_by_round,
@@ -44,6 +47,7 @@ from narrows.analysis.metrics.rates import (
     progress,
     rise_time_s,
     throughput_bps,
+    throughputs_bps,
 )
 from narrows.analysis.of_summary import (
     BOTTLENECK,
@@ -61,6 +65,7 @@ __all__ = [
     "REVERSE",
     "Floats",
     "Ints",
+    "MeanOverTime",
     "alive",
     "bin_edges_ps",
     "bottleneck_ledger",
@@ -69,11 +74,13 @@ __all__ = [
     "completion_s",
     "convergence_time_s",
     "depth",
+    "depth_parts",
     "end_s",
     "flow_throughput_bps",
     "goodput_bps",
     "jain",
     "jain_over_time",
+    "last_departure_ps",
     "link_rates_bps",
     "link_use_percent",
     "loss_percent",
@@ -90,6 +97,8 @@ __all__ = [
     "queue_delays_ms",
     "rise_time_s",
     "throughput_bps",
+    "throughputs_bps",
     "time_weighted_mean",
+    "together",
     "variation",
 ]

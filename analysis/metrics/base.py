@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,16 +24,22 @@ Ints = npt.NDArray[np.int64]
 """A one-dimensional array of whole numbers."""
 
 
-def percentile(values: npt.ArrayLike, percent: float) -> float:
+def percentile(values: npt.ArrayLike, percent: float, *, keep: bool = True) -> float:
     """The smallest value that at least `percent` % of all values do not exceed.
 
-    The nearest-rank percentile: always a value that occurred, never one between two. Raises
-    `ValueError` without values.
+    The nearest-rank percentile: always a value that occurred, never one between two. Without
+    `keep`, an array of numbers may lose its order, and is not copied. Raises `ValueError` without
+    values.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if not numbers.size:
         raise ValueError(f"percentile {percent} of no values: expected at least one")
-    return float(np.percentile(numbers, percent, method="inverted_cdf"))
+    return float(np.percentile(numbers, percent, method="inverted_cdf", overwrite_input=not keep))
+
+
+def together(arrays: Sequence[Floats]) -> Floats:
+    """The numbers of all arrays; a single array is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])
 
 
 def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
