@@ -12,7 +12,7 @@ import numpy as np
 from narrows.analysis import metrics
 from narrows.analysis.figures.base import SEED, Results, point_label
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 from narrows.analysis.page import Block, Column, Section, Table, Text, Value
 
 MEASURES: Final[tuple[tuple[str, str, Callable[[Run], float | None]], ...]] = (

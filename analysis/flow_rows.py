@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
-
-from narrows.analysis import metrics
+from narrows.analysis import of_summary
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
+
+if TYPE_CHECKING:
+    import polars as pl
 
 OF_FLOW: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("goodput_bps", ("goodput_bps",)),
@@ -42,6 +43,8 @@ OF_RUN: Final = {
     "jain": "Jain's fairness index of the run",
 }
 """The other columns, but for the swept keys, and their meanings."""
+TEXTS: Final = ("run", "name", "variant")
+"""The columns of text. Those of `OF_FLOW`, and figures of the run, are of numbers."""
 
 
 def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -64,10 +67,10 @@ def _rows(run: Run, keys: Sequence[str]) -> list[dict[str, Any]]:
     names = flow_names(run)
     point = {key: plain(run.point.get(key)) for key in keys}
     shared = {
-        "link_use_percent": metrics.link_use_percent(run),
-        "queue_delay_mean_ms": metrics.mean_queue_delay_ms(run),
+        "link_use_percent": of_summary.link_use_percent(run),
+        "queue_delay_mean_ms": of_summary.mean_queue_delay_ms(run),
         "queue_delay_p95_ms": follow(run.summary, ("bottleneck", "queue_delay_ms", "p95")),
-        "loss_percent": metrics.loss_percent(run),
+        "loss_percent": of_summary.loss_percent(run),
         "jain": follow(run.summary, ("jain",)),
     }
     return [
@@ -90,13 +93,23 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
 
 
-def frame(runs: Sequence[Run]) -> pl.DataFrame:
-    """`rows` as a data frame. A swept key whose values are of several types is text."""
+def columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """`rows` by column. The values of a column are of one type, or None: a swept key whose values
+    are of several types is text.
+    """
     found = rows(runs)
-    texts = {
-        key for key in dict.fromkeys(key for row in found for key in row)
-        if len({type(row[key]) for row in found if row[key] is not None}) > 1
-    }  # fmt: skip
-    for row in found:
-        row |= {key: str(row[key]) for key in texts if row[key] is not None}
-    return pl.DataFrame(found, infer_schema_length=None)
+    by_name = {name: [row[name] for row in found] for name in (found[0] if found else ())}
+    for values in by_name.values():
+        if len({type(value) for value in values if value is not None}) > 1:
+            values[:] = [None if value is None else str(value) for value in values]
+    return by_name
+
+
+def frame(runs: Sequence[Run]) -> pl.DataFrame:
+    """`columns` as a data frame. A column without values is of numbers, or text (`TEXTS`)."""
+    import polars as pl
+
+    found = columns(runs)
+    unknown = [name for name, values in found.items() if all(value is None for value in values)]
+    types = {name: pl.String if name in TEXTS else pl.Float64 for name in unknown}
+    return pl.DataFrame(found, schema_overrides=types)

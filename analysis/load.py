@@ -3,7 +3,7 @@
 A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the scenario's
 sweep. `points.json` beside the points names those of the latest run, in its order. A directory with
 a leading dot is an unfinished run and is ignored. Tables are scanned lazily: nothing is read until
-a metric needs it.
+a metric needs it. So is polars imported, which summaries do not need.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
-
 from narrows.analysis.soundness import problems
 from narrows.schema.run import POINTS
 from narrows.schema.tables import TABLES
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from narrows.schema.run import RunRecord
     from narrows.schema.summary import FlowSummary, Summary
 
@@ -142,6 +142,8 @@ class Run:
 
         Raises `LoadError` when the file is missing, is not a Parquet file, or lacks a column.
         """
+        import polars as pl
+
         path = self.path / f"{table}.parquet"
         if not path.is_file():
             raise LoadError(path, f"no such table; the run did not record {table!r}")

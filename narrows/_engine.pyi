@@ -61,6 +61,16 @@ def write_table(parquet: bytes, path: str | PathLike[str]) -> None:
     if `parquet` is no such table, has lists, or can't be written.
     """
 
+def write_columns(
+    columns: Sequence[tuple[str, str, Sequence[bool | int | float | str | None]]],
+    path: str | PathLike[str],
+) -> None:
+    """Writes a table to `path`, with a CRC-32 in each page's header. Each column is its name, its
+    type ("flag", "integer", "float", "text") and its values. Raises OSError if it can't be
+    written or a column is shorter than the first, TypeError or OverflowError for a value of another
+    type.
+    """
+
 def dpdk_version() -> str | None:
     """libdpdk's version, or None where the engine was built without it."""
 

@@ -1,13 +1,20 @@
-"""Writes data frames as tables, with the checksums that polars leaves out."""
+"""Writes tables of results, with the checksums that polars leaves out."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import polars as pl
+
+Cell = bool | int | float | str | None
+KINDS: Final = {bool: "flag", int: "integer", float: "float", str: "text"}
+"""The engine's types of columns."""
+LEAST_EXPONENT: Final = -5
+"""polars writes smaller powers of ten as `1e-6`."""
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
@@ -17,3 +24,53 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     unchecked = io.BytesIO()
     frame.write_parquet(unchecked, compression="uncompressed")
     engine.write_table(unchecked.getvalue(), path)
+
+
+def write_columns(
+    columns: Mapping[str, Sequence[Cell]], path: Path, texts: Collection[str] = ()
+) -> None:
+    """Writes columns as `write_table` writes their data frame, without polars, whose import takes
+    longer than a short run. The values of a column are of one type, or None. A column of None is of
+    numbers, or text if it is one of `texts`. Raises `OSError`.
+    """
+    from narrows.testbed import engine
+
+    typed = [
+        (name, next(kinds_of(values), "text" if name in texts else "float"), values)
+        for name, values in columns.items()
+    ]
+    engine.write_columns(typed, path)
+
+
+def kinds_of(values: Sequence[Cell]) -> Iterator[str]:
+    """The engine's types of a column's values."""
+    return (KINDS[type(value)] for value in values if value is not None)
+
+
+def csv_text(columns: Mapping[str, Sequence[Cell]]) -> str:
+    """Columns as CSV with a header, character by character as polars writes them."""
+    rows = [columns, *zip(*columns.values(), strict=True)]
+    return "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
+
+
+def csv_cell(value: Cell) -> str:
+    """A cell: `true`, `0.00001`, `"with, a comma"`; nothing for None."""
+    if isinstance(value, str):
+        needs_quotes = not value or any(each in value for each in ',"\n\r')
+        return '"' + value.replace('"', '""') + '"' if needs_quotes else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    return float_text(value) if isinstance(value, float) else str(value)
+
+
+def float_text(value: float) -> str:
+    """The shortest decimal that is this number."""
+    mantissa, e, exponent = repr(value).partition("e")
+    if not e:
+        return "NaN" if mantissa == "nan" else mantissa
+    if int(exponent) == LEAST_EXPONENT:
+        digits = mantissa.lstrip("-").replace(".", "")
+        return f"{'-' * mantissa.startswith('-')}0.0000{digits}"
+    return f"{mantissa}e{int(exponent):+d}"

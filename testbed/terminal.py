@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +23,14 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 def plain(text: str) -> str:
     r"""The text with control characters escaped: ESC becomes `\x1b`."""
     return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """True if a console draws on this stream: rich's rule, without importing rich."""
+    compatible, force_color = os.environ.get("TTY_COMPATIBLE"), os.environ.get("FORCE_COLOR")
+    if compatible in ("0", "1"):
+        return compatible == "1"
+    return stream.isatty() if force_color is None else force_color != ""
 
 
 def console(*, stderr: bool = False) -> Console:

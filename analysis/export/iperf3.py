@@ -19,7 +19,7 @@ from narrows.analysis.export.base import Format
 from narrows.analysis.export.series import Samples, samples
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_S
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary

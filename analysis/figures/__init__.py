@@ -136,6 +136,8 @@ def not_drawn(results_dir: Path, names: Sequence[str]) -> list[str]:
 
     Raises `UnknownFigureError` and `load.LoadError`.
     """
+    if not names:
+        return []
     results = Results(tuple(load(results_dir)))
     told = ((figure.name, why_not(figure, results)) for figure in select(names))
     return [f"{name} not drawn: {why}" for name, why in told if why]

@@ -14,13 +14,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from narrows.analysis.chart import style
-from narrows.analysis.chart.model import Chart, Floats, Shared
+from narrows.analysis.chart.model import Chart, Shared
 from narrows.analysis.load import Run, natural_key
-from narrows.analysis.metrics import PS_PER_S
 
 SEED: Final = "seed"
 VARIANT: Final = "flow.variant"
@@ -302,35 +298,3 @@ def seeds_note(results: Results, how: str = "seed {first} of {count} shown") -> 
 def series_name(results: Results, value: Any) -> str:
     """A series' entry in the legend; empty if there is only one series."""
     return value_label(results.series_key, value) if results.series_key else ""
-
-
-# Traces
-
-
-def thin(
-    time_ps: npt.ArrayLike, value: npt.ArrayLike, end_ps: int, columns: int
-) -> tuple[Floats, Floats]:
-    """A step function reduced to the points that `columns` pixel columns can show, in s.
-
-    It keeps the first, the smallest, the largest and the last recorded point of each column, so no
-    peak disappears. The last value holds until `end_ps`.
-    """
-    times = np.asarray(time_ps, dtype=np.int64)
-    values = np.asarray(value, dtype=np.float64)
-    if len(times) > 4 * columns:
-        column = times * columns // max(end_ps, 1)
-        start = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
-        ends = np.append(start[1:], len(times))
-        order = np.lexsort((values, column))
-        keep = np.unique(np.concatenate([start, ends - 1, order[start], order[ends - 1]]))
-        times, values = times[keep], values[keep]
-    if len(times):
-        times, values = np.append(times, max(end_ps, times[-1])), np.append(values, values[-1])
-    return times / PS_PER_S, values
-
-
-def distribution(values: Floats) -> tuple[Floats, Floats]:
-    """Values with their cumulative share, from 0 up, in 250 steps."""
-    ordered = np.sort(values)
-    ranks = np.unique(np.linspace(0, ordered.size - 1, 250).round().astype(int))
-    return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size

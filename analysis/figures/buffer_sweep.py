@@ -21,7 +21,7 @@ from narrows.analysis.figures.base import (
     seeds_note,
 )
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 BUFFER: Final = "bottleneck.queue"
 

@@ -9,7 +9,8 @@ import polars as pl
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.chart.thin import thin
+from narrows.analysis.figures.base import Figure, Results, shown_runs
 from narrows.analysis.figures.flows import Flows
 from narrows.analysis.load import Run
 

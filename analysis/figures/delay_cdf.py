@@ -8,10 +8,10 @@ import numpy as np
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from narrows.analysis.chart.thin import distribution
 from narrows.analysis.figures.base import (
     Figure,
     Results,
-    distribution,
     point_label,
     seeds_note,
     series_name,
@@ -41,7 +41,7 @@ def _marks(results: Results, among: Results) -> list[Trace]:
     lines, markers = [], []
     for index, value in enumerate(results.series):
         found = among.of_series(value).runs
-        delays = np.concatenate([np.empty(0), *map(metrics.queue_delays_ms, found)])
+        delays = metrics.together([metrics.queue_delays_ms(run) for run in found])
         if delays.size:
             name = series_name(results, value) or "queueing"
             lines.append(Trace(*distribution(delays), Look(index), name, step=True))

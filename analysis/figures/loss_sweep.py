@@ -18,7 +18,7 @@ from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
 from narrows.analysis.figures import against
 from narrows.analysis.figures.base import Figure, Results, number, point_label, seeds_note
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 LOSS: Final = "bottleneck.loss"
 Runs = tuple[Run, ...]

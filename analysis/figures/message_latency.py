@@ -8,10 +8,10 @@ import numpy as np
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Axis, Chart, Look, Mark, Panel, Rule, Trace
+from narrows.analysis.chart.thin import distribution
 from narrows.analysis.figures.base import (
     Figure,
     Results,
-    distribution,
     point_label,
     seeds_note,
     series_name,

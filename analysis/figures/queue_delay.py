@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.chart.thin import Thinned
+from narrows.analysis.figures.base import Figure, Results, shown_runs
 from narrows.analysis.load import Run
-from narrows.analysis.metrics import PS_PER_MS
 
 
 def chart(results: Results) -> Chart:
@@ -25,13 +23,13 @@ def chart(results: Results) -> Chart:
 
 
 def _panel(run: Run, title: str, columns: int) -> Panel:
-    left = metrics.bottleneck_ledger(run).filter(pl.col("event") == "dequeue")
-    rows = left.select("time_ps", "sojourn_ps").collect()
-    delays_ms = rows["sojourn_ps"].to_numpy() / PS_PER_MS
-    if not delays_ms.size:
+    last_ps = metrics.last_departure_ps(run)
+    if last_ps is None:
         return Panel([], title, "no packet")
-    x, y = thin(rows["time_ps"].to_numpy(), delays_ms, int(rows["time_ps"][-1]), columns)
-    p95, look = metrics.percentile(delays_ms, 95), Look(1, width=1.1)
+    line = Thinned(last_ps, columns)
+    delays_ms = metrics.queue_delays_ms(run, each=line.add)
+    x, y = line.points()
+    p95, look = metrics.percentile(delays_ms, 95, keep=False), Look(1, width=1.1)
     marks: list[Mark] = [Trace(x, y, Look(0, width=0.7)), Rule(y=p95, look=look)]
     return Panel(marks, title, f"p95 {p95:.1f} ms", look)
 

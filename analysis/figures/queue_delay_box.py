@@ -33,10 +33,12 @@ def _boxes(whole: Results, among: Results) -> list[Mark]:
     marks: list[Mark] = []
     for index, series in enumerate(whole.series):
         for position, runs in against.side_by_side(whole, among, index, series, apart, even=True):
-            delays = np.concatenate([metrics.queue_delays_ms(run) for run in runs])
+            delays = metrics.together([metrics.queue_delays_ms(run) for run in runs])
             if delays.size:
-                numbers = {p: metrics.percentile(delays, p) for p in (5, 25, 50, 75, 95)}
                 mean = float(np.mean(delays))
+                numbers = {
+                    p: metrics.percentile(delays, p, keep=False) for p in (5, 25, 50, 75, 95)
+                }
                 marks += box(position, width, numbers, mean, index, series_name(whole, series))
     return marks
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import polars as pl
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from narrows.analysis.chart.thin import distribution
 from narrows.analysis.figures import disciplines
-from narrows.analysis.figures.base import Figure, Results, distribution, point_label, seeds_note
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
 from narrows.analysis.figures.groups import group_names, groups
 from narrows.analysis.load import Run
-from narrows.analysis.metrics import PS_PER_MS, Floats
+from narrows.analysis.metrics import Floats
 
 LEAST_MS = 0.01
 """Where the logarithmic axis begins, in ms; shorter delays are drawn here."""
@@ -47,25 +47,19 @@ def _delays(whole: Results, among: Results) -> Iterator[tuple[int, str, Floats]]
     """The number and the name of each line with its delays in ms."""
     if disciplines.compared_key(whole) is not None:
         for index, name, found in disciplines.each(whole, among):
-            yield index, name, _together(metrics.queue_delays_ms(run) for run in found.runs)
+            delays = [metrics.queue_delays_ms(run) for run in found.runs]
+            yield index, name, metrics.together(delays)
         return
     names = group_names(whole.runs)
     for index, name in enumerate(names):
         label = name if len(names) > 1 else ""
-        yield index, label, _together(_of_group(run, name) for run in among.runs)
-
-
-def _together(parts: Iterator[Floats]) -> Floats:
-    return np.concatenate([np.empty(0), *parts])
+        yield index, label, metrics.together([_of_group(run, name) for run in among.runs])
 
 
 def _of_group(run: Run, name: str) -> Floats:
     """Queueing delays of the packets of one group of flows, in ms."""
     flows = [flow["id"] for flow in groups(run).get(name, [])]
-    left = metrics.bottleneck_ledger(run).filter(
-        (pl.col("event") == "dequeue") & pl.col("flow").is_in(flows)
-    )
-    return left.select("sojourn_ps").collect()["sojourn_ps"].to_numpy() / PS_PER_MS
+    return metrics.queue_delays_ms(run, flows)
 
 
 FIGURE = Figure(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.chart.thin import Thinned
+from narrows.analysis.figures.base import Figure, Results, shown_runs
 from narrows.analysis.load import Run
 
 
@@ -28,8 +29,10 @@ def chart(results: Results) -> Chart | None:
 def _panel(run: Run, title: str, columns: int) -> Panel:
     marks: list[Mark] = []
     for queue in run.summary["bottleneck"]["queues"]:
-        depth = metrics.depth(run, queue["queue"])
-        x, y = thin(depth["time_ps"], depth["packets"], run.duration_ps, columns)
+        line = Thinned(run.duration_ps, columns)
+        for part in metrics.depth_parts(run, queue["queue"]):
+            line.add(part["time_ps"], part["packets"])
+        x, y = line.points()
         look = Look(queue["queue"], width=0.7)
         marks.append(Trace(x, y, look, f"queue {queue['queue']}", step=True))
     return Panel(marks, title)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.chart.thin import Thinned
+from narrows.analysis.figures.base import Figure, Results, shown_runs
 from narrows.analysis.load import Run
 
 
@@ -22,13 +23,15 @@ def chart(results: Results) -> Chart:
 
 
 def _panel(run: Run, title: str, columns: int) -> Panel:
-    depth = metrics.depth(run)
-    time_ps, kilobytes = depth["time_ps"].to_numpy(), depth["bytes"].to_numpy() / 1000
-    mean = metrics.time_weighted_mean(time_ps, kilobytes, 0, run.duration_ps)
-    x, y = thin(time_ps, kilobytes, run.duration_ps, columns)
-    mean_look = Look(1, width=1.1)
-    marks: list[Mark] = [Trace(x, y, Look(0, width=0.7), step=True), Rule(y=mean, look=mean_look)]
-    return Panel(marks, title, f"mean {mean:.1f} kB", mean_look)
+    line, mean = Thinned(run.duration_ps, columns), metrics.MeanOverTime(0, run.duration_ps)
+    for part in metrics.depth_parts(run):
+        time_ps, kilobytes = part["time_ps"].to_numpy(), part["bytes"].to_numpy() / 1000
+        line.add(time_ps, kilobytes)
+        mean.add(time_ps, kilobytes)
+    x, y = line.points()
+    mean_kb, look = mean.value(), Look(1, width=1.1)
+    marks: list[Mark] = [Trace(x, y, Look(0, width=0.7), step=True), Rule(y=mean_kb, look=look)]
+    return Panel(marks, title, f"mean {mean_kb:.1f} kB", look)
 
 
 FIGURE = Figure(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Panel, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.chart.thin import thin
+from narrows.analysis.figures.base import Figure, Results, shown_runs
 from narrows.analysis.figures.flows import Flows
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_MS

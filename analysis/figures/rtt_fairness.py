@@ -9,7 +9,7 @@ import numpy as np
 from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
 from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary

@@ -34,8 +34,8 @@ _RATE: Final = Look("ink", dash=2, width=0.8)
 
 
 def _marks(run: Run, flows: Flows, bin_ps: int) -> list[Trace]:
-    sent = metrics.throughput_bps(run, bin_ps)
-    each = rates_of(run, metrics.flow_throughput_bps(run, bin_ps), flows, bin_ps)
+    sent, of_flow = metrics.throughputs_bps(run, bin_ps)
+    each = rates_of(run, of_flow, flows, bin_ps)
     return [*_rate(run), rate_trace(sent, _ALL, "all flows"), *each]
 
 

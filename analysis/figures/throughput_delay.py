@@ -22,7 +22,7 @@ from narrows.analysis.figures.base import (
 )
 from narrows.analysis.figures.groups import groups
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary

@@ -9,7 +9,7 @@ from narrows.analysis.figures import disciplines
 from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import BOTTLENECK, link_use_percent
-from narrows.analysis.metrics.base import follow
+from narrows.analysis.of_summary import follow
 
 LEAST_MS = 0.01
 """The shortest delay on the logarithmic axis, in ms; shorter ones are drawn here."""

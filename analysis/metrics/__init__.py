@@ -6,13 +6,12 @@ unit. `load.COLUMNS` describes the tables.
 """
 
 from narrows.analysis.metrics.base import (
-    BOTTLENECK,
-    REVERSE,
     Floats,
     Ints,
     by_flow,
     end_s,
     percentile,
+    together,
 )
 from narrows.analysis.metrics.completion import (
     completion_bound_s,
@@ -28,14 +27,13 @@ from narrows.analysis.metrics.fairness import (
     jain_over_time,
     variation,
 )
+from narrows.analysis.metrics.ledger import bottleneck_ledger, last_departure_ps
 from narrows.analysis.metrics.queue import (
-    bottleneck_ledger,
+    MeanOverTime,
     depth,
-    link_use_percent,
-    loss_percent,
+    depth_parts,
     loss_ratio,
     mean_delay_by_round,
-    mean_queue_delay_ms,
     queue_delay_by_round,
     queue_delays_ms,
     time_weighted_mean,
@@ -49,6 +47,14 @@ from narrows.analysis.metrics.rates import (
     progress,
     rise_time_s,
     throughput_bps,
+    throughputs_bps,
+)
+from narrows.analysis.of_summary import (
+    BOTTLENECK,
+    REVERSE,
+    link_use_percent,
+    loss_percent,
+    mean_queue_delay_ms,
 )
 from narrows.schema.units import PS_PER_MS, PS_PER_S
 
@@ -59,6 +65,7 @@ __all__ = [
     "REVERSE",
     "Floats",
     "Ints",
+    "MeanOverTime",
     "alive",
     "bin_edges_ps",
     "bottleneck_ledger",
@@ -67,11 +74,13 @@ __all__ = [
     "completion_s",
     "convergence_time_s",
     "depth",
+    "depth_parts",
     "end_s",
     "flow_throughput_bps",
     "goodput_bps",
     "jain",
     "jain_over_time",
+    "last_departure_ps",
     "link_rates_bps",
     "link_use_percent",
     "loss_percent",
@@ -88,6 +97,8 @@ __all__ = [
     "queue_delays_ms",
     "rise_time_s",
     "throughput_bps",
+    "throughputs_bps",
     "time_weighted_mean",
+    "together",
     "variation",
 ]

@@ -1,8 +1,9 @@
-"""Shared parts of the metrics: units, array types, and access to summaries."""
+"""Shared parts of the metrics: array types, percentiles, and the rows of each flow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,22 +23,23 @@ Ints = npt.NDArray[np.int64]
 
 """A one-dimensional array of whole numbers."""
 
-BOTTLENECK: Final = "bottleneck"
-"""The bottleneck's port in the direction of the data, in a run's summary."""
-REVERSE: Final = "reverse"
-"""The port of the other direction, in the summary of a run that recorded it."""
 
-
-def percentile(values: npt.ArrayLike, percent: float) -> float:
+def percentile(values: npt.ArrayLike, percent: float, *, keep: bool = True) -> float:
     """The smallest value that at least `percent` % of all values do not exceed.
 
-    The nearest-rank percentile: always a value that occurred, never one between two. Raises
-    `ValueError` without values.
+    The nearest-rank percentile: always a value that occurred, never one between two. Without
+    `keep`, an array of numbers may lose its order, and is not copied. Raises `ValueError` without
+    values.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if not numbers.size:
         raise ValueError(f"percentile {percent} of no values: expected at least one")
-    return float(np.percentile(numbers, percent, method="inverted_cdf"))
+    return float(np.percentile(numbers, percent, method="inverted_cdf", overwrite_input=not keep))
+
+
+def together(arrays: Sequence[Floats]) -> Floats:
+    """The numbers of all arrays; a single array is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])
 
 
 def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
@@ -54,10 +56,3 @@ def end_s(flow: FlowSummary) -> float | None:
     """
     taken = flow["completion_s"]
     return None if taken is None else float(flow["start_s"]) + float(taken)
-
-
-def follow(value: Any, keys: tuple[str, ...]) -> float | None:
-    """The number at the end of a path of keys in a summary; None if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return None if value is None else float(value)

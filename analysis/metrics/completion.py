@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import Floats, end_s, follow
+from narrows.analysis.metrics.base import Floats, end_s
+from narrows.analysis.of_summary import follow
 from narrows.schema.units import PS_PER_MS, PS_PER_S
 
 

@@ -1,7 +1,9 @@
-"""The bottleneck's queue: depth, delay, loss and use."""
+"""The bottleneck's queue by its ledger: depth, delay and loss."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 import numpy as np
@@ -9,9 +11,13 @@ import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import BOTTLENECK, Floats, by_flow, follow
+from narrows.analysis.metrics.base import Floats, Ints, by_flow
+from narrows.analysis.metrics.ledger import bottleneck_ledger, ledger_parts, ledger_rows
 from narrows.schema.units import PS_PER_MS
 
+Each = Callable[[Ints, Floats], None]
+
+_DEPTH_COLUMNS: Final = {"time_ps": pl.Int64, "packets": pl.Int64, "bytes": pl.Int64}
 _ROUND_COLUMNS: Final = {
     "flow": pl.Int64,
     "round": pl.Int64,
@@ -22,48 +28,62 @@ _ROUND_COLUMNS: Final = {
 }
 
 
-def bottleneck_ledger(run: Run) -> pl.LazyFrame:
-    """The rows of `queue` for the port that the summary calls the bottleneck."""
-    bottleneck = run.summary["bottleneck"]
-    return run.table("queue").filter(
-        (pl.col("switch") == bottleneck["switch"]) & (pl.col("port") == bottleneck["port"])
-    )
-
-
 def depth(run: Run, queue: int | None = None) -> pl.DataFrame:
     """Depth of the bottleneck after each of its events: `time_ps`, `packets`, `bytes`.
 
     All queues of the port together, or the one with this number. The packet in transmission has
     left its queue.
     """
-    ledger = bottleneck_ledger(run).filter(pl.col("event") != "mark")
-    if queue is not None:
-        ledger = ledger.filter(pl.col("queue") == queue)
-    sign = (
-        pl.when(pl.col("event") == "enqueue")
-        .then(1)
-        .when(pl.col("event") == "dequeue")
-        .then(-1)
-        .otherwise(0)
-    )
-    return (
-        ledger.select(
-            "time_ps",
-            sign.cast(pl.Int64).cum_sum().alias("packets"),
-            (sign.cast(pl.Int64) * pl.col("length_bytes")).cum_sum().alias("bytes"),
+    parts = list(depth_parts(run, queue))
+    return pl.concat(parts) if parts else pl.DataFrame(schema=_DEPTH_COLUMNS)
+
+
+def depth_parts(run: Run, queue: int | None = None) -> Iterator[pl.DataFrame]:
+    """`depth` in parts, in the order of time."""
+    packets, size_bytes = 0, 0
+    columns = ["event", "length_bytes"] if queue is None else ["event", "length_bytes", "queue"]
+    for part in ledger_parts(run, *columns):
+        counted = part["event"] != "mark"
+        steps = part.filter(counted if queue is None else counted & (part["queue"] == queue))
+        if not len(steps):
+            continue
+        came, left = ((steps["event"] == event).cast(pl.Int64) for event in ("enqueue", "dequeue"))
+        sign = came - left
+        found = pl.DataFrame(
+            {
+                "time_ps": steps["time_ps"],
+                "packets": sign.cum_sum() + packets,
+                "bytes": (sign * steps["length_bytes"]).cum_sum() + size_bytes,
+            }
         )
-    ).collect()
+        _, packets, size_bytes = found.row(-1)
+        yield found
 
 
-def queue_delays_ms(run: Run) -> Floats:
+def queue_delays_ms(
+    run: Run, flows: Collection[int] | None = None, each: Each | None = None
+) -> Floats:
     """Queueing delay of every packet that left the bottleneck, in order of departure, in ms.
 
-    It ends at the start of transmission, so it excludes the packet's own transmission time.
+    It ends at the start of transmission, so it excludes the packet's own transmission time. With
+    `flows`, of their packets only. `each` gets the times in ps and the delays of each part of the
+    run. A new array.
     """
-    sojourns = (
-        bottleneck_ledger(run).filter(pl.col("event") == "dequeue").select("sojourn_ps").collect()
-    )
-    return sojourns["sojourn_ps"].to_numpy() / PS_PER_MS
+    columns, wanted = ["event", "sojourn_ps"], pl.col("event") == "dequeue"
+    if flows is not None:
+        columns.append("flow")
+        wanted &= pl.col("flow").is_in(flows)
+    # The system gives memory where it is written, so not for other events.
+    delays_ms = np.empty(ledger_rows(run))
+    count = 0
+    for part in ledger_parts(run, *columns):
+        left = part.filter(wanted)
+        found = left["sojourn_ps"].to_numpy() / PS_PER_MS
+        delays_ms[count : count + len(found)] = found
+        count += len(found)
+        if each is not None:
+            each(left["time_ps"].to_numpy(), found)
+    return delays_ms[:count]
 
 
 def loss_ratio(run: Run) -> float:
@@ -88,12 +108,35 @@ def time_weighted_mean(
     It is zero before the first time, like an empty queue. At equal times the last value counts.
     Times must not decrease. Unit: that of `value`. Raises `ValueError` for an empty span.
     """
-    if end_ps <= start_ps:
-        raise ValueError(f"mean from {start_ps} to {end_ps} ps: expected a span of time")
-    times = np.asarray(time_ps, dtype=np.int64)
-    values = np.asarray(value, dtype=np.float64)
-    edges = np.clip(np.append(times, end_ps), start_ps, end_ps)
-    return float(np.sum(values * np.diff(edges)) / (end_ps - start_ps))
+    mean = MeanOverTime(start_ps, end_ps)
+    mean.add(time_ps, value)
+    return mean.value()
+
+
+class MeanOverTime:
+    """`time_weighted_mean` of a step function that comes in parts, in the order of time."""
+
+    def __init__(self, start_ps: int, end_ps: int) -> None:
+        if end_ps <= start_ps:
+            raise ValueError(f"mean from {start_ps} to {end_ps} ps: expected a span of time")
+        self.start_ps, self.end_ps = start_ps, end_ps
+        self.areas = list[float]()
+        self.last_ps, self.last = start_ps, 0.0
+
+    def add(self, time_ps: npt.ArrayLike, value: npt.ArrayLike) -> None:
+        """Adds a part."""
+        times = np.clip(np.asarray(time_ps, dtype=np.int64), self.start_ps, self.end_ps)
+        values = np.asarray(value, dtype=np.float64)
+        if not times.size:
+            return
+        self.areas.append(self.last * float(times[0] - self.last_ps))
+        self.areas.append(float(np.sum(values[:-1] * np.diff(times))))
+        self.last_ps, self.last = int(times[-1]), float(values[-1])
+
+    def value(self) -> float:
+        """The mean up to the end of the span."""
+        rest = self.last * float(self.end_ps - self.last_ps)
+        return math.fsum([*self.areas, rest]) / (self.end_ps - self.start_ps)
 
 
 def queue_delay_by_round(run: Run) -> pl.DataFrame:
@@ -146,25 +189,3 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
         .agg(pl.col("delay_ms").mean())
         .sort("round")
     )
-
-
-def link_use_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Share of its rate that a port used over the run, in %; None if it has no limit."""
-    used = follow(run.summary, (port, "utilization"))
-    return None if used is None else 100 * used
-
-
-def mean_queue_delay_ms(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Mean queueing delay at a port by the run's summary; None if no packet left it."""
-    return follow(run.summary, (port, "queue_delay_ms", "mean"))
-
-
-def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Packets dropped at a port's queue over those that arrived, in %, by the summary.
-
-    None if none arrived.
-    """
-    enqueued, dropped = (follow(run.summary, (port, key)) for key in ("enqueued", "dropped"))
-    if enqueued is None or dropped is None or not enqueued + dropped:
-        return None
-    return float(100 * dropped / (enqueued + dropped))

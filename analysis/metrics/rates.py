@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 
 from narrows.analysis.load import Run
 from narrows.analysis.metrics.base import Floats, Ints, by_flow
-from narrows.analysis.metrics.queue import bottleneck_ledger
+from narrows.analysis.metrics.ledger import ledger_parts
 from narrows.schema.units import PS_PER_S, parse_duration, parse_rate
 
 
@@ -72,8 +72,7 @@ def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     All bytes that count against its rate, headers and retransmissions included (RFC 5166). A
     packet's bytes are spread over its transmission, so no bin exceeds the link's rate.
     """
-    edges, sent = bin_edges_ps(run.duration_ps, bin_ps), _transmissions(run)
-    return _rate_rows(0, edges, np.diff(_sent_by(edges, sent)), bin_ps)
+    return throughputs_bps(run, bin_ps)[0]
 
 
 def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
@@ -82,12 +81,40 @@ def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     `flow`, `time_ps`, `bps`. Their sum is `throughput_bps`. There is a row per bin and flow that
     has sent a packet; flow 0 has the packets without a flow.
     """
+    return throughputs_bps(run, bin_ps)[1]
+
+
+def throughputs_bps(run: Run, bin_ps: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`throughput_bps` and `flow_throughput_bps`, which read the ledger once."""
     edges = bin_edges_ps(run.duration_ps, bin_ps)
-    frames = [
-        _rate_rows(flow, edges, np.diff(_sent_by(edges, own)), bin_ps)
-        for flow, own in by_flow(_transmissions(run))
-    ]
-    return pl.concat(frames) if frames else _rate_rows(0, edges[:0], edges[:0], bin_ps)
+    of_all, of_flow = Sent(edges), dict[int, Sent]()
+    for sent in _transmissions(run):
+        counted = sent.with_columns(edge=pl.Series(_first_edges(edges, sent)))
+        by_edge = counted.group_by("flow", "edge").agg(pl.col("length_bytes").cast(pl.Int64).sum())
+        for flow, edge, size_bytes in by_edge.iter_rows():
+            of_all.whole[edge] += size_bytes
+            of_flow.setdefault(flow, Sent(edges)).whole[edge] += size_bytes
+        for flow, edge, size_bytes in _under_way(edges, sent):
+            of_all.parts[edge] = of_flow[flow].parts[edge] = size_bytes
+    each = [_rate_rows(flow, edges, of_flow[flow].by_bin(), bin_ps) for flow in sorted(of_flow)]
+    return (
+        _rate_rows(0, edges, of_all.by_bin(), bin_ps),
+        pl.concat(each) if each else _rate_rows(0, edges[:0], edges[:0], bin_ps),
+    )
+
+
+class Sent:
+    """Bytes that had left by edges in time."""
+
+    def __init__(self, edges: Ints) -> None:
+        self.whole = np.zeros(len(edges) + 1)
+        """Of packets whose transmission has ended by this edge, but not by the one before."""
+        self.parts = np.zeros(len(edges))
+        """Of the packet in transmission."""
+
+    def by_bin(self) -> Floats:
+        """Bytes between each two edges."""
+        return np.diff(np.cumsum(self.whole[:-1]) + self.parts)
 
 
 def link_rates_bps(run: Run) -> list[tuple[float, float]]:
@@ -113,42 +140,56 @@ def link_rates_bps(run: Run) -> list[tuple[float, float]]:
     return sorted(rates)
 
 
-def _transmissions(run: Run) -> pl.DataFrame:
-    """Each packet that left the bottleneck: `flow`, `time_ps`, `end_ps`, `length_bytes`.
+def _transmissions(run: Run) -> Iterator[pl.DataFrame]:
+    """Each packet that left the bottleneck, in parts: `flow`, `time_ps`, `end_ps`, `length_bytes`.
 
     The ledger has the start of a transmission. It ends at the next one's start or earlier. The
     latest end follows from the packet's length and the link's lowest rate. Where no rate is known,
     a packet counts in whole at its start. A packet that the discipline, as CoDel does, or the P4
     program's egress drops after it left the queue is not transmitted.
     """
-    ledger, event = bottleneck_ledger(run), pl.col("event")
-    drops = ledger.filter(event == "drop")
-    sent = (
-        ledger.filter(event == "dequeue")
-        .join(drops, on=["packet", "time_ps"], how="anti")
-        .sort("time_ps", maintain_order=True)
-        .select("flow", "time_ps", "length_bytes")
-        .collect()
-    )
     slowest_bps = min((rate for _, rate in link_rates_bps(run)), default=math.inf)
-    start = sent["time_ps"].to_numpy().astype(np.int64)
+    last: list[pl.DataFrame] = []
+    for part in ledger_parts(run, "event", "packet", "flow", "length_bytes"):
+        sent = pl.concat([*last, _sent(part)])
+        last = [sent[-1:]]
+        if len(sent) > 1:
+            yield _with_ends(sent[:-1], sent["time_ps"][1:].to_numpy(), slowest_bps)
+    for sent in last:
+        if len(sent):
+            yield _with_ends(sent, np.array([np.iinfo(np.int64).max]), slowest_bps)
+
+
+def _sent(part: pl.DataFrame) -> pl.DataFrame:
+    """The dequeued packets of a part that were not dropped at that instant."""
+    left, drops = (part.filter(pl.col("event") == event) for event in ("dequeue", "drop"))
+    if len(drops):
+        left = left.join(drops, on=["packet", "time_ps"], how="anti", maintain_order="left")
+    return left.select("flow", "time_ps", "length_bytes")
+
+
+def _with_ends(sent: pl.DataFrame, following: Ints, slowest_bps: float) -> pl.DataFrame:
     longest = sent["length_bytes"].to_numpy() * (8 * PS_PER_S / slowest_bps)
-    following = np.append(start[1:], np.iinfo(np.int64).max)
+    start = sent["time_ps"].to_numpy()
     end = np.minimum(following, start + np.ceil(longest).astype(np.int64))
-    return sent.with_columns(end_ps=pl.Series(end))
+    return sent.with_columns(end_ps=pl.Series(np.maximum(end, start + 1)))
 
 
-def _sent_by(edges: Ints, sent: pl.DataFrame) -> Floats:
-    """Bytes of these transmissions that had left at each edge."""
+def _first_edges(edges: Ints, sent: pl.DataFrame) -> Ints:
+    """The first edge by which each transmission has ended; the number of edges if none."""
+    ended = np.searchsorted(sent["end_ps"].to_numpy(), edges, side="right")
+    return np.repeat(np.arange(len(edges) + 1), np.diff(ended, prepend=0, append=len(sent)))
+
+
+def _under_way(edges: Ints, sent: pl.DataFrame) -> Iterator[tuple[int, int, float]]:
+    """The flow, the edge and the bytes sent by then of each transmission that an edge divides."""
     start, end = sent["time_ps"].to_numpy(), sent["end_ps"].to_numpy()
-    lengths = sent["length_bytes"].to_numpy().astype(np.float64)
-    before = np.append(0.0, np.cumsum(lengths))
-    if not len(start):
-        return np.zeros(len(edges))
-    last = np.searchsorted(start, edges, side="right") - 1
-    at = np.maximum(last, 0)
-    part = (edges - start[at]) / np.maximum(end[at] - start[at], 1)
-    return np.where(last < 0, 0.0, before[at] + lengths[at] * np.clip(part, 0.0, 1.0))
+    for edge in range(*np.searchsorted(edges, [start[0], end[-1]])):
+        at = int(np.searchsorted(start, edges[edge], side="right")) - 1
+        if at >= 0 and edges[edge] < end[at]:
+            share = (edges[edge] - start[at]) / (end[at] - start[at])
+            flow, _, length_bytes, _ = sent.row(at)
+            yield flow, edge, length_bytes * float(share)
 
 
 def _rate_rows(flow: int, edges: Ints, byte_counts: Ints | Floats, bin_ps: int) -> pl.DataFrame:

@@ -11,7 +11,6 @@ import os
 import resource
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib import metadata
 
 from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
 from narrows.testbed.needs import EngineMissingError
@@ -89,6 +88,8 @@ class Version(argparse.Action):
 
             version = engine.version()
         except EngineMissingError:
+            from importlib import metadata
+
             version = f"{metadata.version('narrows')} (the engine is not built)"
         print(f"narrows {version}")
         parser.exit()

@@ -146,7 +146,7 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
     outcomes, directory, good = results.outcomes, results.directory, results.good
     says = not (options.quiet or options.json)
     if options.json:
-        from narrows.testbed.cli.results_table import results_json
+        from narrows.testbed.cli.results import results_json
 
         content = results_json(results.title, outcomes) | {"results": str(directory)}
         print(json.dumps(content, indent=1, ensure_ascii=False))

@@ -24,7 +24,7 @@ from narrows.testbed.problems import InputError
 from narrows.testbed.runs import local, worker_process
 from narrows.testbed.runs.jobs import Job, make_jobs
 from narrows.testbed.runs.jobs import Outcome as RunOutcome
-from narrows.testbed.runs.progress import ProgressDisplay
+from narrows.testbed.runs.progress import progress_display
 from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
 
@@ -68,7 +68,7 @@ def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
     }
     every = [*base, *(each for parts in varied.values() for each in parts)]
     todo = list({job.final: job for each in every for job in each.jobs}.values())
-    with worker_process.spare(SIM) as spare, ProgressDisplay(len(todo)) as display:
+    with worker_process.spare(SIM) as spare, progress_display(len(todo)) as display:
         display.line(f"{paper.title}: {len(todo)} runs, {min(at_once, len(todo))} at a time")
         outcomes = local.run_all(todo, at_once, True, display, spare)
         display.line("reading the runs")

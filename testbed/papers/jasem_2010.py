@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from narrows.analysis import metrics
+from narrows.analysis.chart.thin import thin
 from narrows.analysis.estimate import Estimate, estimate, greater
-from narrows.analysis.figures.base import thin
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns, NotRunError, listed, shown
 from narrows.testbed.papers.grade import POINTS, Distance, Margin, lead, least

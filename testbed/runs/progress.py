@@ -8,25 +8,59 @@ import time
 from collections.abc import Iterator
 from typing import Protocol
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from narrows.testbed.runs.jobs import Display, Outcome
 from narrows.testbed.runs.sentences import ending, time_left
-from narrows.testbed.terminal import console, plain
+from narrows.testbed.terminal import console, is_terminal, plain
 
 PLAIN_EVERY_S = 30.0
 """Seconds of silence after which progress without a terminal prints a line."""
 
 
-class ProgressDisplay:
-    """Progress on standard error: a live bar on a terminal, a line per run elsewhere."""
+class Lines:
+    """Progress on standard error, where that is no terminal: a line per run, and now and then one
+    about those that go on.
+    """
 
     def __init__(self, total: int, *, in_real_time: bool = False) -> None:
-        self.console = console(stderr=True)
         self.total = total
         self.clock = "in real time" if in_real_time else "simulated"
         self.ended = 0
         self.began = self.printed = time.monotonic()
+
+    def update(self, fraction: float, simulated_s: float) -> None:
+        """Prints an occasional line."""
+        if time.monotonic() - self.printed > PLAIN_EVERY_S:
+            said = [self.points, f"{fraction:.0%}", f"{simulated_s:.0f} s {self.clock}"]
+            self.line(", ".join(filter(None, [*said, self.left(fraction)])))
+
+    def finished(self, outcome: Outcome) -> None:
+        """Prints one line per run."""
+        self.ended += 1
+        self.line(f"[{self.ended}/{self.total}] {ending(outcome, self.clock)}")
+
+    def line(self, text: str) -> None:
+        """Prints a line."""
+        self.printed = time.monotonic()
+        print(plain(text), file=sys.stderr, flush=True)
+
+    @property
+    def points(self) -> str:
+        """How many runs have ended."""
+        return f"{self.ended}/{self.total} runs"
+
+    def left(self, fraction: float) -> str:
+        """How long the rest takes."""
+        return time_left(fraction, time.monotonic() - self.began)
+
+
+class Bar(Lines):
+    """Progress on a terminal: a live bar below the lines."""
+
+    def __init__(self, total: int, *, in_real_time: bool = False) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        super().__init__(total, in_real_time=in_real_time)
+        self.console = console(stderr=True)
         self.bar = Progress(
             TextColumn("{task.fields[points]}"),
             BarColumn(),
@@ -36,11 +70,10 @@ class ProgressDisplay:
             TextColumn("{task.fields[left]}"),
             console=self.console,
             transient=True,
-            disable=not self.console.is_terminal,
         )
         self.task = self.bar.add_task("", total=1.0, points="", simulated_s=0.0, left="")
 
-    def __enter__(self) -> ProgressDisplay:
+    def __enter__(self) -> Bar:
         self.bar.start()
         return self
 
@@ -48,24 +81,14 @@ class ProgressDisplay:
         self.bar.stop()
 
     def update(self, fraction: float, simulated_s: float) -> None:
-        """Updates the bar; without a terminal, prints an occasional line."""
-        left = time_left(fraction, time.monotonic() - self.began)
-        points = f"{self.ended}/{self.total} runs"
+        """Updates the bar."""
         self.bar.update(
-            self.task, completed=fraction, points=points, simulated_s=simulated_s, left=left
-        )
-        if not self.console.is_terminal and time.monotonic() - self.printed > PLAIN_EVERY_S:
-            said = [points, f"{fraction:.0%}", f"{simulated_s:.0f} s {self.clock}", left]
-            self.line(", ".join(filter(None, said)))
-
-    def finished(self, outcome: Outcome) -> None:
-        """Prints one line per run."""
-        self.ended += 1
-        self.line(f"[{self.ended}/{self.total}] {ending(outcome, self.clock)}")
+            self.task, completed=fraction, points=self.points, simulated_s=simulated_s,
+            left=self.left(fraction),
+        )  # fmt: skip
 
     def line(self, text: str) -> None:
         """Prints a line above the bar."""
-        self.printed = time.monotonic()
         self.console.print(plain(text), soft_wrap=True)
 
 
@@ -109,5 +132,8 @@ def progress_display(
 
         yield NotebookDisplay(total, in_real_time=in_real_time)
         return
-    with ProgressDisplay(total, in_real_time=in_real_time) as display:
+    if not is_terminal(sys.stderr):
+        yield Lines(total, in_real_time=in_real_time)
+        return
+    with Bar(total, in_real_time=in_real_time) as display:
         yield display

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from narrows.schema.run import POINTS
 from narrows.testbed import catalogue
@@ -19,6 +20,9 @@ from narrows.testbed.runs.request import RunRequest
 from narrows.testbed.runs.worker_process import Spare
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.understood import described
+
+if TYPE_CHECKING:
+    from narrows.analysis.load import Run
 
 
 @dataclass(frozen=True)
@@ -49,17 +53,30 @@ class Results:
         unless no run is valid. Raises `OSError`.
         """
         from narrows.analysis import flow_rows
-        from narrows.analysis.load import load
-        from narrows.testbed.tables import write_table
+        from narrows.testbed.tables import csv_text, write_columns
 
         if not self.good:
             return
         table, text = self.directory / "runs.parquet", self.directory / "runs.csv"
-        rows = flow_rows.frame(load(self.directory))
-        write_table(rows, table)
-        rows.write_csv(text)
+        columns = flow_rows.columns([run for each in self.outcomes if (run := run_of(each))])
+        write_columns(columns, table, flow_rows.TEXTS)
+        text.write_text(csv_text(columns), encoding="utf-8", newline="")
         for path in (table, text, self.directory):
             sync(path)
+
+
+def run_of(outcome: Outcome) -> Run | None:
+    """The run in an outcome's directory: the one that has ended, or an earlier one that it did not
+    replace.
+    """
+    from narrows.analysis.load import Run, load_run
+    from narrows.testbed.runs.worker import run_record
+
+    directory, summary = outcome.job.final, outcome.summary
+    if summary is not None:
+        # Its files have just been written, so they are not read.
+        return Run(directory, run_record(outcome.job.record, summary), summary)
+    return load_run(directory) if (directory / "run.json").exists() else None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sets up a `sim` run's switches through the controller, over P4Runtime and gNMI as on any target.
+"""Sets up our switches through the controller, over P4Runtime and gNMI as on any target.
 
 Each switch of the plan starts without program and rates, behind a gRPC server on a Unix socket. The
 client pushes the pipeline, writes entries, clone sessions and registers, and sets rates and queue
@@ -25,14 +25,11 @@ from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed import files
 from narrows.testbed.engine import Switch
+from narrows.testbed.targets.bare_switch import DROP_TAIL, bare_config, has_p4info, p4info_of
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan, SwitchPlan
     from narrows.schema.switch import PortConfig
-
-
-DROP_TAIL = "drop-tail"
-"""The default discipline of a port."""
 
 TRIES = 3
 """Attempts to set up a switch: finsy waits 10 s, and an overloaded machine may need longer to
@@ -54,7 +51,7 @@ async def set_up_all(plan: Plan) -> dict[str, Switch]:
     with files.plain_directory() as directory:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
-            if program.is_file() and p4info_of(program).is_file():
+            if has_p4info(program):
                 socket_path = Path(directory) / str(number)
                 made[switch["name"]] = await set_up_one(switch, plan["seed"], socket_path)
     return made
@@ -65,8 +62,7 @@ async def set_up_one(switch: SwitchPlan, seed: int, socket_path: Path) -> Switch
     time-out. Raises as `set_up` does.
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
-    bare = [bare_port(port) for port in ports]
-    config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
+    config = bare_config(switch)
     for left in reversed(range(TRIES)):
         target = Switch(json.dumps(config), seed)
         address = f"unix:{socket_path}.{left}"
@@ -86,17 +82,6 @@ async def set_up_one(switch: SwitchPlan, seed: int, socket_path: Path) -> Switch
             server.stop(None).wait()
         break
     return target
-
-
-def bare_port(port: PortConfig) -> PortConfig:
-    """A port before its set-up. A trace is the port's own, as no controller sets one."""
-    bare: PortConfig = {**port, "discipline": DROP_TAIL}
-    return bare if port.get("trace") else {**bare, "rate_bps": None}
-
-
-def p4info_of(program: Path) -> Path:
-    """The path of a program's P4Info."""
-    return program.with_suffix(".p4info.txtpb")
 
 
 async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[PortConfig]) -> None:

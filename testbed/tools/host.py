@@ -16,7 +16,7 @@ from pathlib import Path
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs import local, worker_process
 from narrows.testbed.runs.jobs import Outcome, make_jobs
-from narrows.testbed.runs.progress import ProgressDisplay
+from narrows.testbed.runs.progress import progress_display
 from narrows.testbed.scenario.sweep import Point, read_one
 from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.dpdk.setup import PortOptions, RunSettings, setup_by
@@ -48,7 +48,7 @@ def run_hosts(request: HostRequest) -> tuple[Point, Outcome]:
     setup = setup_by(request.ports, list(devices.values()))
     settings = RunSettings(setup, devices=devices, begin_s=request.begin).as_json()
     todo = make_jobs(request.scenario, [point], request.out, DPDK, settings=settings)
-    with worker_process.spare(DPDK) as spare, ProgressDisplay(1, in_real_time=True) as display:
+    with worker_process.spare(DPDK) as spare, progress_display(1, in_real_time=True) as display:
         [outcome] = local.run_all(todo, 1, False, display, spare)
     return point, outcome
 

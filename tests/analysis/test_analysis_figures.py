@@ -17,8 +17,9 @@ import pytest
 from narrows.analysis import figures
 from narrows.analysis.chart import paper, style
 from narrows.analysis.chart.model import Area, Cells, Chart, Look, Mark, Panel, Rule, Trace
+from narrows.analysis.chart.thin import Thinned, thin
 from narrows.analysis.figures import FIGURES, UnknownFigureError, draw, not_drawn, render, select
-from narrows.analysis.figures.base import Results, number, thin
+from narrows.analysis.figures.base import Results, number
 from narrows.analysis.load import load
 from tests.support.analysis_runs import OF_OTHER_SWEEPS, write_run, write_sweep
 
@@ -315,6 +316,26 @@ def test_thinning_keeps_every_excursion() -> None:
         recorded, drawn_values = values[column == number_of], y[:-1][kept == number_of]
         assert (recorded.min(), recorded.max()) == (drawn_values.min(), drawn_values.max())
         assert (recorded[0], recorded[-1]) == (drawn_values[0], drawn_values[-1])
+
+
+@pytest.mark.parametrize("parts", [[], [7], [1, 1_999], [500, 500, 501, 1_000]])
+def test_thinning_in_parts_keeps_what_a_sort_finds(parts: list[int]) -> None:
+    """Of equal values the first smallest and the last largest of each column of pixels."""
+    rng = np.random.default_rng(2)
+    times, values = np.sort(rng.integers(0, S, 2_000)), rng.integers(0, 4, 2_000).astype(float)
+    column = times * 20 // S
+    kept = set[int]()
+    for number_of in range(20):
+        own = np.flatnonzero(column == number_of)
+        ordered = own[np.argsort(values[own], kind="stable")]
+        kept |= {int(own[0]), int(own[-1]), int(ordered[0]), int(ordered[-1])}
+    line = Thinned(S, 20)
+    for time_ps, value in zip(np.split(times, parts), np.split(values, parts), strict=True):
+        line.add(time_ps, value)
+    x, y = line.points()
+    expected = sorted(kept)
+    assert x.tolist() == [*(times[expected] / S).tolist(), 1.0]
+    assert y.tolist() == [*values[expected].tolist(), values[expected[-1]]]
 
 
 def test_few_points_are_not_thinned_and_the_last_value_is_held() -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from narrows.analysis import metrics
+from narrows.analysis import figures, metrics
+from narrows.analysis.chart.model import Rule, Trace
+from narrows.analysis.figures.base import Results
 from narrows.analysis.load import Run, load_run
+from narrows.analysis.metrics import ledger
 from tests.support.analysis_runs import write_ledger, write_run
+from tests.support.world import ROOT
 
 S = metrics.PS_PER_S
 
@@ -99,6 +105,79 @@ def figures_of(run: Run) -> list[Any]:
         metrics.throughput_bps(run, S).rows(),
         metrics.flow_throughput_bps(run, S).rows(),
     ]
+
+
+OF_THE_LEDGER = ("queue_length", "queue_delay", "queue_delay_cdf", "queue_delay_box", "throughput")
+
+
+def charts_of(run: Run) -> list[Any]:
+    """The points of figures that read the ledger in parts. A mean over time depends on the order
+    of its sum in the last digit.
+    """
+    results = Results((run,))
+    charts = [figures.chart(figure, results) for figure in figures.select(OF_THE_LEDGER)]
+    panels = [panel for chart in charts if chart is not None for panel in chart.panels]
+    assert len(panels) >= len(OF_THE_LEDGER) - 1
+    return [
+        [mark.x.tolist(), mark.y.tolist()] if isinstance(mark, Trace) else pytest.approx(mark.y)
+        for panel in panels
+        for mark in panel.marks
+        if isinstance(mark, Trace | Rule)
+    ]
+
+
+@pytest.mark.parametrize("rows", [16, 101])
+def test_parts_of_any_size_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Instants, transmissions and columns of pixels lie across the ends of parts."""
+    run = load_run(write_run(tmp_path / "toy" / "point", {}, segments=30, limit=4))
+    whole, drawn = figures_of(run), charts_of(run)
+    monkeypatch.setattr(ledger, "PART_ROWS", rows)
+    assert figures_of(run) == whole
+    assert charts_of(run) == drawn
+
+
+GROWTH = """
+import re, sys
+from pathlib import Path
+from narrows.analysis import figures
+from narrows.analysis.load import load_run
+from narrows.analysis.figures.base import Results
+from narrows.analysis.metrics import ledger
+
+def most_mb():
+    # getrusage would count the process before it became Python.
+    return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+ledger.PART_ROWS = 1 << 16
+small, large = (Results((load_run(Path(path)),)) for path in sys.argv[2:])
+[figure] = figures.select([sys.argv[1]])
+figures.chart(figure, small)
+before_mb = most_mb()
+figures.chart(figure, large)
+print(most_mb() - before_mb)
+"""
+
+
+@pytest.mark.parametrize("figure", ["queue_length", "throughput", "queue_delay"])
+def test_a_figures_memory_does_not_grow_with_the_run(tmp_path: Path, figure: str) -> None:
+    """As a whole, such a ledger takes 185 MB and more; the exact percentile 8 B a packet."""
+    rows = 2_000_000
+    paths = [write_run(tmp_path / name / "point", {}, segments=60) for name in ("small", "large")]
+    few = pl.read_parquet(paths[0] / "queue.parquet")
+    many = pl.concat([few] * (rows // len(few)), rechunk=True)
+    number = pl.int_range(pl.len(), dtype=pl.Int64)
+    events = number % 2 == 0
+    for path, table in zip(paths, (few, many), strict=True):
+        table.with_columns(
+            time_ps=number * (pl.col("time_ps").max() // pl.len()),
+            packet=number // 2,
+            event=pl.when(events).then(pl.lit("enqueue")).otherwise(pl.lit("dequeue")),
+        ).write_parquet(path / "queue.parquet", row_group_size=1 << 16, compression="lz4")
+    command = [sys.executable, "-c", GROWTH, figure, *map(str, paths)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(ran.stdout) < 80
 
 
 def test_delays_and_loss(five_packets: Run) -> None:

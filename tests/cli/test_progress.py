@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
+from rich.console import Console
 
 from narrows.testbed.runs import jobs, progress
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.understood import described
 from narrows.testbed.targets.sim import SIM
+from narrows.testbed.terminal import is_terminal
 from tests.support.world import TWO_FLOWS, narrows, write
+
+
+def tty() -> IO[str]:
+    """A terminal."""
+    controller, terminal = os.openpty()
+    os.close(controller)
+    return os.fdopen(terminal, "w")
 
 
 def understood(tmp_path: Path, text: str, *sets: tuple[str, object]) -> list[str]:
@@ -64,10 +78,26 @@ def test_progress_names_its_clock(
 ) -> None:  # fmt: skip
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with progress.ProgressDisplay(4, in_real_time=in_real_time) as display:
+    with progress.progress_display(4, in_real_time=in_real_time) as display:
         now[0] = 60.0
         display.update(0.25, 12.0)
     assert capsys.readouterr().err == f"0/4 runs, 25%, 12 s {word}, about 3 min 0 s left\n"
+
+
+@pytest.mark.parametrize(
+    ("compatible", "force_color"), list(itertools.product((None, "0", "1", ""), (None, "", "1")))
+)
+@pytest.mark.parametrize("stream", [io.StringIO, tty])
+def test_a_terminal_is_what_rich_takes_for_one(
+    monkeypatch: pytest.MonkeyPatch, stream: Callable[[], IO[str]], compatible: str | None,
+    force_color: str | None,
+) -> None:  # fmt: skip
+    for name, value in (("TTY_COMPATIBLE", compatible), ("FORCE_COLOR", force_color)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with stream() as file:
+        assert is_terminal(file) == Console(file=file).is_terminal
 
 
 def test_an_unwritable_directory_is_a_message(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from narrows.testbed.cli.results_table import results_json, results_table
+from narrows.testbed.cli.results import results_json
+from narrows.testbed.cli.results_table import results_table
 from narrows.testbed.runs.jobs import Job, Outcome
 from narrows.testbed.terminal import plain
 from tests.support.world import TWO_FLOWS, narrows, write

@@ -1,9 +1,10 @@
-"""A `sim` run with its switches set up over P4Runtime and gNMI equals the run in process."""
+"""A run with its switches set up over P4Runtime and gNMI equals the run set up in process."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from narrows.schema.plan import Plan
 from narrows.testbed import engine
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
+from narrows.testbed.targets import direct_setup
 from narrows.testbed.targets.switch_setup import set_up
 from tests.support.world import ROOT, TWO_FLOWS, write
 
@@ -42,6 +44,14 @@ def run(plan: Plan, out: Path, switches: dict[str, Any] | None) -> dict[str, byt
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
+def without_state(plan: Plan) -> Plan:
+    """The plan without the controller's state, which then must come with the switches."""
+    bare: Plan = json.loads(json.dumps(plan))
+    for switch in bare["switches"]:
+        switch["entries"], switch["clone_sessions"], switch["registers"] = [], [], []
+    return bare
+
+
 @pytest.mark.parametrize("scenario", ["busy", "parking-lot"])
 def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
     if scenario == "busy":
@@ -55,11 +65,22 @@ def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
     state = switches["s1"].port_state(2)
     wanted = next(port for port in plan["switches"][0]["config"]["ports"] if port["port"] == 2)
     assert (state["rate_bps"], state["queue"]) == (wanted["rate_bps"], wanted["queue"])
-    # The plan contains no state, so the state must come with the switches.
-    bare = json.loads(json.dumps(plan))
-    for switch in bare["switches"]:
-        switch |= {"entries": [], "clone_sessions": [], "registers": []}
-    assert run(bare, tmp_path / "set-up", switches) == run(plan, tmp_path / "in-process", None)
+    bare = without_state(plan)
+    by_controller = run(bare, tmp_path / "controller", switches)
+    assert by_controller == run(plan, tmp_path / "plan", None)
+    assert by_controller == run(bare, tmp_path / "direct", direct_setup.set_up(plan))
+
+
+@pytest.mark.parametrize(
+    "discipline", ["red", "pie", "cobalt", '{ name = "codel", target = "9ms" }']
+)
+def test_random_disciplines_draw_the_same(tmp_path: Path, discipline: str) -> None:
+    """A discipline that a switch is given later draws from another stream than its first one."""
+    written = discipline if discipline.startswith("{") else f'"{discipline}"'
+    plan = planned(tmp_path, BUSY.replace("loss = 0.001", f"discipline = {written}", 1))
+    bare = without_state(plan)
+    by_controller = run(bare, tmp_path / "controller", set_up(plan))
+    assert by_controller == run(bare, tmp_path / "direct", direct_setup.set_up(plan))
 
 
 def test_a_program_without_p4info_is_left_to_the_engine(tmp_path: Path) -> None:
@@ -67,10 +88,13 @@ def test_a_program_without_p4info_is_left_to_the_engine(tmp_path: Path) -> None:
     program = tmp_path / "own.json"
     shutil.copy(plan["switches"][0]["program"], program)
     plan["switches"][0]["program"] = str(program)
-    assert set_up(plan) == {}
+    assert set_up(plan) == direct_setup.set_up(plan) == {}
 
 
-def test_what_is_refused_names_the_switch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("set_up", [set_up, direct_setup.set_up], ids=["controller", "direct"])
+def test_what_is_refused_names_the_switch(
+    tmp_path: Path, set_up: Callable[[Plan], dict[str, Any]]
+) -> None:
     plan = planned(tmp_path, TWO_FLOWS)
     plan["switches"][0]["entries"][0]["table"] = "nowhere"
     with pytest.raises(ControllerError, match=r"^switch 's1': .*'nowhere'"):

@@ -35,6 +35,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::version, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::application_messages, module)?)?;
     module.add_function(wrap_pyfunction!(tables::write_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::write_columns, module)?)?;
     module.add_function(wrap_pyfunction!(stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(stf::stf_sent, module)?)?;
     module.add_class::<switch::PySwitch>()?;

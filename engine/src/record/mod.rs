@@ -10,6 +10,8 @@ pub(crate) mod instrument;
 #[cfg(feature = "python")]
 pub(crate) mod ledger;
 pub(crate) mod link_rows;
+#[cfg(any(feature = "python", test))]
+pub(crate) mod plain_table;
 pub(crate) mod queue_figures;
 pub(crate) mod recorder;
 pub(crate) mod rows;

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from narrows.testbed import engine
 from narrows.testbed.targets.base import Tell
+from narrows.testbed.targets.direct_setup import set_up
 from narrows.testbed.targets.rtl.library import BuildError, library
-from narrows.testbed.targets.switch_setup import set_up
 
 if TYPE_CHECKING:
     from narrows.schema.summary import Summary

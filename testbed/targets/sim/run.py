@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from narrows.testbed import engine
 from narrows.testbed.targets.base import Tell
-from narrows.testbed.targets.switch_setup import set_up
+from narrows.testbed.targets.direct_setup import set_up
 
 if TYPE_CHECKING:
     from narrows._engine import Watch

@@ -1,0 +1,70 @@
+"""The bottleneck's ledger: as a whole, and in parts.
+
+In parts, a figure of a long run needs no more memory than one of a short run, apart from what it
+shows. A part is in memory as the columns that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from narrows.analysis.load import Run
+
+PART_ROWS: Final = 1 << 20
+"""Rows of the table that are read at a time: sixteen of its row groups."""
+
+
+def at_bottleneck(run: Run) -> pl.Expr:
+    """Whether a row of `queue` is of the port that the summary calls the bottleneck."""
+    bottleneck = run.summary["bottleneck"]
+    return (pl.col("switch") == bottleneck["switch"]) & (pl.col("port") == bottleneck["port"])
+
+
+def bottleneck_ledger(run: Run) -> pl.LazyFrame:
+    """The rows of `queue` for the port that the summary calls the bottleneck."""
+    return run.table("queue").filter(at_bottleneck(run))
+
+
+def ledger_parts(run: Run, *columns: str) -> Iterator[pl.DataFrame]:
+    """`bottleneck_ledger` in parts, in the order of time: `time_ps` and these columns.
+
+    The rows of an instant are in one part. A part has at least one row.
+    """
+    held: list[pl.DataFrame] = []
+    for first in range(0, ledger_rows(run), PART_ROWS):
+        part = pl.concat([*held, part_at(run, first, columns)])
+        times = part["time_ps"]
+        if not len(times):
+            continue
+        last = int(times.search_sorted(times[-1], side="left"))
+        held = [part[last:]]
+        if last:
+            yield part[:last]
+    yield from held
+
+
+def part_at(run: Run, first: int, columns: tuple[str, ...] = ()) -> pl.DataFrame:
+    """The rows of the bottleneck among `PART_ROWS` rows of the table from this one on: `time_ps`
+    and these columns.
+    """
+    wanted = list(dict.fromkeys(("time_ps", *columns)))
+    read = run.table("queue").slice(first, PART_ROWS).select(*wanted, "switch", "port")
+    # Filtered after it is decoded: polars takes twice as long to decode what a filter has left.
+    return read.collect().filter(at_bottleneck(run)).select(wanted)
+
+
+def ledger_rows(run: Run) -> int:
+    """How many rows the table has, those of all ports."""
+    return int(run.table("queue").select(pl.len()).collect().item())
+
+
+def last_departure_ps(run: Run) -> int | None:
+    """The time of the last dequeue at the bottleneck; None if no packet left it."""
+    for first in reversed(range(0, ledger_rows(run), PART_ROWS)):
+        part = part_at(run, first, ("event",))
+        if len(left := part.filter(pl.col("event") == "dequeue")):
+            return int(left["time_ps"][-1])
+    return None

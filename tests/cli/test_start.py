@@ -1,0 +1,45 @@
+"""What a short run loads: a start is mostly imports, which are counted here in place of seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from narrows.testbed.runs.jobs import make_jobs
+from narrows.testbed.scenario import sweep
+from narrows.testbed.targets import TARGETS
+from tests.support.world import TWO_FLOWS, environment, write
+
+UNUSED = {"asyncio", "finsy", "google", "grpc", "matplotlib", "numpy", "plotly", "polars"}
+"""Packages that take longer to load than a short run takes, and that it does not need."""
+
+
+def imported(module: str, *arguments: str | Path, said: str = "") -> set[str]:
+    """The packages that a module run as a program imports."""
+    command = [sys.executable, "-X", "importtime", "-m", module, *map(str, arguments)]
+    ran = subprocess.run(
+        command, input=said, capture_output=True, text=True, env=environment(), check=True
+    )
+    lines = (line for line in ran.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+def test_a_worker_of_sim_loads_no_client_and_no_tables(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    points = sweep.read(source, [("duration", "1ms")])
+    [job] = make_jobs(source, points, tmp_path, TARGETS["sim"])
+    job.final.parent.mkdir()
+    found = imported("narrows.testbed.runs.worker", "sim", said=job.as_text() + "\n")
+    assert (job.final / "run.json").is_file()
+    assert not found & (UNUSED | {"pydantic", "rich"})
+
+
+def test_a_run_without_figures_loads_no_tables(tmp_path: Path) -> None:
+    """The first process; without a terminal rich draws only the table of results."""
+    source = write(tmp_path, TWO_FLOWS)
+    to_start = ("run", source, "--out", tmp_path, "--set", "duration=1ms", "--no-figures")
+    assert "rich" in imported("narrows", *to_start)
+    found = imported("narrows", *to_start, "--json")
+    assert (tmp_path / "scenario/runs.parquet").is_file()
+    assert not found & (UNUSED | {"rich"})
