@@ -30,6 +30,16 @@ RESOURCES = {
     "block RAMs": "DP16KD",
 }
 """The same of a routed board, by nextpnr's names."""
+CLOCKS = {
+    "receiver 0": r"eth0_rx_clk|rx_clk\[0\]",
+    "receiver 1": r"eth1_rx_clk|rx_clk\[1\]",
+    "core": "",
+}
+"""A board's clocks, each with what its net's name has; the core's is the other one."""
+DECISION_CYCLES = 48
+"""What an arrival and its departure take of the decisions (fpga/README.md)."""
+SHORTEST, LONGEST = 60, 1518
+"""Bytes of a frame without check sequence."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +47,10 @@ class BoardResult:
     """What `make fpga` left of a board."""
 
     name: str
+    clocks: dict[int, dict[str, float]]
+    """Of each seed: the MHz that each clock reached."""
     mhz: list[float]
-    """Of each seed."""
+    """Of each seed: the lowest of its clocks."""
     used: dict[str, tuple[int, int]]
     """Resources: used, and of how many."""
 
@@ -46,12 +58,24 @@ class BoardResult:
 def board_result(board: build.Board) -> BoardResult | None:
     """A board's result, or None if it was not built."""
     out = build.OUT / board.name
-    reports = sorted(out.glob("seed-*.json"))
+    reports = {int(path.stem.removeprefix("seed-")): path for path in out.glob("seed-*.json")}
     if not reports:
         return None
-    mhz = [build.lowest_mhz(json.loads(path.read_text())) for path in reports]
-    used = build.utilization(reports[0].with_suffix(".log").read_text())
-    return BoardResult(board.name, mhz, used)
+    read = {seed: json.loads(reports[seed].read_text()) for seed in sorted(reports)}
+    clocks = {seed: clocks_of(report) for seed, report in read.items()}
+    mhz = [build.lowest_mhz(report) for report in read.values()]
+    used = build.utilization(reports[min(reports)].with_suffix(".log").read_text())
+    return BoardResult(board.name, clocks, mhz, used)
+
+
+def clocks_of(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, float]:
+    """The MHz of each clock in nextpnr's report, by the name of `CLOCKS`."""
+    return {
+        next(title for title, pattern in CLOCKS.items() if re.search(pattern, net)): found[
+            "achieved"
+        ]
+        for net, found in report["fmax"].items()
+    }
 
 
 def cells(stat: str) -> dict[str, int]:
@@ -106,19 +130,40 @@ def boards(results: Iterable[BoardResult]) -> list[str]:
     return lines
 
 
+def seeds(results: Iterable[BoardResult]) -> list[str]:
+    """The table of each seed's clocks."""
+    lines = ["| board | seed | " + " | ".join(CLOCKS) + " |", "|---" * (2 + len(CLOCKS)) + "|"]
+    for result in results:
+        for seed, clocks in result.clocks.items():
+            reached = [f"{clocks[name]:.1f}" if name in clocks else "" for name in CLOCKS]
+            lines.append(f"| {result.name} | {seed} | {' | '.join(reached)} |")
+    return lines
+
+
+def line_rate(width: int, frame_bytes: int) -> float:
+    """The Gb/s of frames of a size: the stream's, or as many as the decisions take."""
+    words = -(-frame_bytes * 8 // width)
+    cycles = max(words, DECISION_CYCLES)
+    return frame_bytes * 8 * build.MHZ * 1e6 / cycles / 1e9
+
+
 def ports() -> list[str]:
     """The table of the ports, by width and family."""
     lines = [
-        "| width | at 125 MHz | family | " + " | ".join(CELLS) + " |",
-        "|---" * (3 + len(CELLS)) + "|",
-    ]
+        f"| width | stream | frames of {SHORTEST} bytes | of {LONGEST} bytes | family | "
+        + " | ".join(CELLS) + " |",
+        "|---" * (5 + len(CELLS)) + "|",
+    ]  # fmt: skip
     for width in WIDTHS:
         for family, command in FAMILIES.items():
             counts = synthesized(width, command)
-            rate = width / 8
+            rates = [
+                width * build.MHZ / 1e3,
+                *(line_rate(width, size) for size in (SHORTEST, LONGEST)),
+            ]
             lines.append(
-                f"| {width} bits | {rate:g} Gb/s | {family} | "
-                + " | ".join(f"{counts[kind]:,}" for kind in CELLS) + " |"
+                f"| {width} bits | " + " | ".join(f"{rate:.3g} Gb/s" for rate in rates)
+                + f" | {family} | " + " | ".join(f"{counts[kind]:,}" for kind in CELLS) + " |"
             )  # fmt: skip
             print(lines[-1], flush=True)
     return lines
@@ -133,10 +178,12 @@ def main() -> int:
     if results:
         lines += ["## Boards", "",
                   "Placed and routed by nextpnr-ecp5. A seed's clock is the lowest of its three.",
-                  "", *boards(results), ""]  # fmt: skip
+                  "", *boards(results), "",
+                  "MHz of each clock; the target is 125.", "", *seeds(results), ""]  # fmt: skip
     lines += ["## The port by width", "",
               "One direction without MAC and registers, by Yosys's count of cells, 32 kB of memory",
-              "and 512 frames. The rate is the stream's; decisions take 48 cycles a frame.",
+              f"and 512 frames. Decisions take {DECISION_CYCLES} cycles a frame, so they limit",
+              "frames with fewer words. Rates are at 125 MHz, in bytes of frames without gaps.",
               "", *port_lines, ""]  # fmt: skip
     REPORT.write_text("\n".join(lines))
     return 0

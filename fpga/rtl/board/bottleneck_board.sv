@@ -41,6 +41,14 @@ module bottleneck_board #(
     localparam logic [39:0] LAYOUT
         = {8'd2, 8'(DEPTH_LOG2), 8'(MEMORY_LOG2_0), 8'(DEPTH_LOG2), 8'(MEMORY_LOG2_1)};
 
+    // A reset for each part, each a cycle later: none is far from what it resets.
+    logic rst_0, rst_1, rst_own;
+    always_ff @(posedge clk) begin
+        rst_0 <= rst;
+        rst_1 <= rst_0;
+        rst_own <= rst_1;
+    end
+
     logic [TIME_W-1:0] now, ahead;
     time_base #(.PERIOD_PS(PERIOD_PS)) clock (.clk, .rst, .now, .ahead);
 
@@ -65,7 +73,7 @@ module bottleneck_board #(
         .MEMORY_LOG2(MEMORY_LOG2_0), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .QUIET_PS(QUIET_PS)
     ) direction_0 (
-        .clk, .rst, .now, .ahead,
+        .clk, .rst(rst_0), .now, .ahead,
         .rx_clk(rx_0_clk), .rx_valid(rx_0_valid), .rx_error(rx_0_error), .rx_data(rx_0_data),
         .beat, .beat_data, .beat_last, .beat_error, .is_for_board,
         .out_valid(out_0_valid), .out_ready(out_0_ready), .out_data(out_0_data),
@@ -76,14 +84,14 @@ module bottleneck_board #(
     );
     // Nothing else is sent at port 1.
     frame_arbiter arbiter_1 (
-        .clk, .rst, .is_quiet(1'b0), .data_valid(out_0_valid), .data_ready(out_0_ready),
+        .clk, .rst(rst_0), .is_quiet(1'b0), .data_valid(out_0_valid), .data_ready(out_0_ready),
         .data(out_0_data), .data_last(out_0_last), .own_valid(1'b0), .own_ready(), .own_data(8'd0),
         .own_last(1'b0), .is_idle(idle_1), .out_valid(sends_1), .out_ready(sends_1_ready),
         .out_data(sends_1_data), .out_last(sends_1_last), .waited(waits_1)
     );
     /* verilator lint_on PINCONNECTEMPTY */
     mac_transmitter transmitter_1 (
-        .clk, .rst, .in_valid(sends_1), .in_ready(sends_1_ready), .in_data(sends_1_data),
+        .clk, .rst(rst_0), .in_valid(sends_1), .in_ready(sends_1_ready), .in_data(sends_1_data),
         .in_last(sends_1_last), .tx_valid(tx_1_valid), .tx_error(tx_1_error), .tx_data(tx_1_data),
         .is_idle(idle_1), .is_underrun(underrun_1)
     );
@@ -99,7 +107,7 @@ module bottleneck_board #(
         .MEMORY_LOG2(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .QUIET_PS(QUIET_PS)
     ) direction_1 (
-        .clk, .rst, .now, .ahead,
+        .clk, .rst(rst_1), .now, .ahead,
         .rx_clk(rx_1_clk), .rx_valid(rx_1_valid), .rx_error(rx_1_error), .rx_data(rx_1_data),
         .beat(), .beat_data(), .beat_last(), .beat_error(), .is_for_board(1'b0),
         .out_valid(out_1_valid), .out_ready(out_1_ready), .out_data(out_1_data),
@@ -110,13 +118,13 @@ module bottleneck_board #(
     );
     /* verilator lint_on PINCONNECTEMPTY */
     frame_arbiter arbiter_0 (
-        .clk, .rst, .is_quiet, .data_valid(out_1_valid), .data_ready(out_1_ready),
+        .clk, .rst(rst_1), .is_quiet, .data_valid(out_1_valid), .data_ready(out_1_ready),
         .data(out_1_data), .data_last(out_1_last), .own_valid, .own_ready, .own_data, .own_last,
         .is_idle(idle_0), .out_valid(sends_0), .out_ready(sends_0_ready),
         .out_data(sends_0_data), .out_last(sends_0_last), .waited(waits_0)
     );
     mac_transmitter transmitter_0 (
-        .clk, .rst, .in_valid(sends_0), .in_ready(sends_0_ready), .in_data(sends_0_data),
+        .clk, .rst(rst_1), .in_valid(sends_0), .in_ready(sends_0_ready), .in_data(sends_0_data),
         .in_last(sends_0_last), .tx_valid(tx_0_valid), .tx_error(tx_0_error), .tx_data(tx_0_data),
         .is_idle(idle_0), .is_underrun(underrun_0)
     );
@@ -128,7 +136,7 @@ module bottleneck_board #(
     logic [15:0] collector_port;
 
     management manager (
-        .clk, .rst, .own_mac(OWN_MAC), .own_ip(OWN_IP), .beat, .beat_data, .beat_last,
+        .clk, .rst(rst_own), .own_mac(OWN_MAC), .own_ip(OWN_IP), .beat, .beat_data, .beat_last,
         .beat_error, .is_for_board, .is_malformed, .is_missed, .is_answered, .is_reported,
         .select, .is_write, .address, .value, .done(done_board || done_0 || done_1),
         // Those that were not asked answer with zeros.
@@ -140,9 +148,9 @@ module bottleneck_board #(
     board_registers #(
         .LAYOUT(LAYOUT), .PERIOD_PS(PERIOD_PS), .LINE_RATE(LINE_RATE)
     ) registers (
-        .clk, .rst, .now, .own_mac(OWN_MAC), .own_ip(OWN_IP), .select(select[0]), .is_write,
-        .address, .value, .done(done_board), .status(status_board), .result(result_board),
-        .faults({is_malformed, is_missed, faults_1, faults_0}), .is_answered, .is_malformed,
-        .is_missed, .is_reported, .report_enable, .collector_mac, .collector_ip, .collector_port
+        .clk, .rst(rst_own), .now, .own_mac(OWN_MAC), .own_ip(OWN_IP), .select(select[0]),
+        .is_write, .address, .value, .done(done_board), .status(status_board),
+        .result(result_board), .faults({is_malformed, is_missed, faults_1, faults_0}),
+        .is_answered, .is_malformed, .is_missed, .is_reported, .report_enable, .collector_mac, .collector_ip, .collector_port
     );
 endmodule

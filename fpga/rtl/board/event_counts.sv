@@ -27,25 +27,28 @@ module event_counts #(
     localparam int EVENTS = 7;
     logic [EVENTS-1:0]    happens;
     logic [32*EVENTS-1:0] counts;
-    logic                 is_late, has_left;
+    logic                 is_late, has_left, is_compared, is_latest;
     logic [31:0]          late_by, latest;
 
     assign faults = {is_underrun, row_lost, is_late};
 
     always_ff @(posedge clk) begin
         has_left <= left;
-        late_by <= |left_late_by[narrows_pkg::TIME_W-1:32] ? '1 : left_late_by[31:0];
+        if (left) late_by <= |left_late_by[narrows_pkg::TIME_W-1:32] ? '1 : left_late_by[31:0];
+        is_compared <= has_left;
+        is_latest <= latest < late_by;
         is_late <= (has_left && late_by >= 32'(PERIOD_PS)) || waited;
         happens <= {is_underrun, is_late, left, row_lost, is_giant, is_runt, is_errored};
         for (int n = 0; n < EVENTS; n++)
             if (happens[n]) counts[32*n +: 32] <= counts[32*n +: 32] + 1;
-        if (has_left && late_by > latest) latest <= late_by;
+        if (is_compared && is_latest) latest <= late_by;
         count <= address == 4'(EVENTS) ? latest : 32'd0;
         for (int n = 0; n < EVENTS; n++) if (address == 4'(n)) count <= counts[32*n +: 32];
         if (rst) begin
             counts <= '0;
             latest <= '0;
             has_left <= 1'b0;
+            is_compared <= 1'b0;
             happens <= '0;
         end
     end

@@ -28,21 +28,35 @@ module frame_arbiter #(
     output logic       waited
 );
     logic [PATIENCE_LOG2:0] patience;
-    logic                   is_own, in_frame, is_waiting, starts_own;
+    logic                   is_own, in_frame, is_waiting, starts_own, has_ended;
 
-    assign starts_own = own_valid && !data_valid && (is_quiet || patience[PATIENCE_LOG2]);
+    // A byte that finds the transmitter busy waits here. So the data path sees a register, and not
+    // the transmitter.
+    logic                   is_held, held_last, has_data, takes_data;
+    logic [7:0]             held;
+    assign data_ready = !is_held;
+    assign has_data = data_valid || is_held;
+    assign takes_data = !is_own && out_ready;
+
+    always_ff @(posedge clk) begin
+        is_held <= has_data && !takes_data && !rst;
+        if (!is_held) {held_last, held} <= {data_last, data};
+    end
+
+    assign starts_own = own_valid && !has_data && (is_quiet || patience[PATIENCE_LOG2]);
     // Between frames the data path has the transmitter at once; the board's frame takes a cycle.
-    assign out_valid = is_own ? own_valid : data_valid;
-    assign out_data = is_own ? own_data : data;
-    assign out_last = is_own ? own_last : data_last;
+    assign out_valid = is_own ? own_valid : has_data;
+    assign out_data = is_own ? own_data : is_held ? held : data;
+    assign out_last = is_own ? own_last : is_held ? held_last : data_last;
     assign own_ready = is_own && out_ready;
-    assign data_ready = !is_own && out_ready;
 
     always_ff @(posedge clk) begin
         waited <= 1'b0;
         if (!own_valid || is_own) patience <= '0;
         else if (!patience[PATIENCE_LOG2]) patience <= patience + 1;
-        if (out_valid && out_ready && out_last) begin
+        // The transmitter takes nothing in the cycle after a frame's last byte.
+        has_ended <= out_valid && out_ready && out_last && !rst;
+        if (has_ended) begin
             is_own <= 1'b0;
             in_frame <= 1'b0;
         end else if (out_valid && !in_frame) begin
@@ -51,8 +65,8 @@ module frame_arbiter #(
             is_own <= 1'b1;
         end
         // Once for each frame.
-        is_waiting <= data_valid && (is_own || (!in_frame && !is_idle));
-        waited <= data_valid && (is_own || (!in_frame && !is_idle)) && !is_waiting;
+        is_waiting <= has_data && (is_own || (!in_frame && !is_idle));
+        waited <= has_data && (is_own || (!in_frame && !is_idle)) && !is_waiting;
         if (rst) begin
             is_own <= 1'b0;
             in_frame <= 1'b0;

@@ -58,7 +58,7 @@ module delay_line #(
         words <= words_after;
         product <= STREAM_W'(words) * STREAM_W'(PERIOD_PS);
         first <= sum - {{(TIME_W - STREAM_W){1'b0}}, stream};
-        is_later <= first > last;
+        is_later <= last < first;
         if (rst) last <= '0;
         else if (is_compared && is_later) last <= first;
     end

@@ -56,7 +56,6 @@ module frame_reader #(
 
     assign pop = state == IDLE && frame_valid;
     assign takes = ((state == WAIT && is_due) || state == SEND) && (!out_valid || out_ready);
-    assign is_last = bytes_left <= FRAME_W'(LANES);
     assign read = takes || state == FETCH || state == FETCH_NEXT;
 
     always_comb begin
@@ -71,7 +70,7 @@ module frame_reader #(
     always_ff @(posedge clk) begin
         is_due <= ahead >= leave_at;
         quiet_end <= ahead + TIME_W'(QUIET_PS);
-        is_far <= leave_at > quiet_end;
+        is_far <= quiet_end < leave_at;
         is_quiet <= !out_valid && (state == IDLE ? !frame_valid : state == WAIT && is_far);
         is_first <= takes && state == WAIT && !rst;
         left <= is_first && !rst;
@@ -80,6 +79,7 @@ module frame_reader #(
             leave_at <= frame_leave_at;
             read_at <= frame_start;
             bytes_left <= frame_bytes;
+            is_last <= frame_bytes < FRAME_W'(LANES + 1);
             is_marked <= frame_is_marked;
             checksum <= frame_marked_checksum;
             index <= '0;
@@ -90,6 +90,7 @@ module frame_reader #(
         freed_to <= read_at - 1;
         if (takes) begin
             bytes_left <= bytes_left - FRAME_W'(LANES);
+            is_last <= bytes_left < FRAME_W'(2 * LANES + 1);
             if (index != '1) index <= index + 1;
             out_data <= word;
             out_last <= is_last;

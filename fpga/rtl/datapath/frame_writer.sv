@@ -45,27 +45,27 @@ module frame_writer #(
     output logic                            is_giant
 );
     localparam int FRAME_W = narrows_pkg::FRAME_W;
-    localparam logic [2:0] WRITE = 3'd0, COUNT = 3'd1, JUDGE = 3'd2, DECIDE = 3'd3, OFFER = 3'd4;
+    localparam logic [2:0]
+        WRITE = 3'd0, COUNT = 3'd1, JUDGE = 3'd2, DECIDE = 3'd3, CLOSE = 3'd4, OFFER = 3'd5;
     logic [2:0]         state;
     logic               beat, has_error, is_taken, is_refused, has_overflow, is_within;
     logic               is_short, is_long;
+    // No byte of a frame was stored or refused; whether the next word is stored if there is room.
+    logic               is_empty, keeps;
     logic [5:0]         index;
     logic [LANES-1:0]   last_keep;
     logic [FRAME_W-1:0] last_bytes;
 
     assign in_ready = state == WRITE;
     assign beat = in_valid && in_ready;
-    assign at_start = in_ready && !in_valid && index == 0;
-    assign advance = beat && is_within && has_room && !has_overflow;
+    assign at_start = in_ready && !in_valid && is_empty;
+    assign advance = beat && keeps && has_room;
 
-    assign is_errored = state == DECIDE && has_error;
-    assign is_runt = state == DECIDE && !has_error && is_short;
-    assign is_giant = state == DECIDE && !has_error && is_long;
-    assign is_refused = is_errored || is_runt || is_giant || (state == DECIDE && is_taken);
-    assign discard = is_refused || (state == DECIDE && has_overflow);
     assign offer_valid = state == OFFER;
     assign offer_is_stored = !has_overflow;
     assign commit = offer_valid && offer_ready;
+    // The time of the last word: `promise` stands still from then on.
+    assign offer_at = promise;
 
     ecn_header #(.LANES(LANES)) header (
         .clk, .beat, .index, .data(in_data),
@@ -77,6 +77,16 @@ module frame_writer #(
         for (int lane = 0; lane < LANES; lane++) last_bytes += FRAME_W'(last_keep[lane]);
     end
 
+    // What becomes of a frame is in registers before it is done.
+    always_ff @(posedge clk) begin
+        is_errored <= state == DECIDE && has_error && !rst;
+        is_runt <= state == DECIDE && !has_error && is_short && !rst;
+        is_giant <= state == DECIDE && !has_error && is_long && !rst;
+        is_refused <= state == DECIDE && (has_error || is_short || is_long || is_taken) && !rst;
+        discard <= state == DECIDE && (has_error || is_short || is_long || is_taken || has_overflow)
+            && !rst;
+    end
+
     always_ff @(posedge clk) begin
         if (rst) begin
             state <= WRITE;
@@ -84,6 +94,8 @@ module frame_writer #(
             offer_bytes <= '0;
             is_within <= 1'b1;
             has_overflow <= 1'b0;
+            is_empty <= 1'b1;
+            keeps <= 1'b1;
             promise <= '0;
         end else begin
             if (in_ready) promise <= now;
@@ -91,14 +103,18 @@ module frame_writer #(
                 WRITE:
                     if (beat) begin
                         if (index != '1) index <= index + 1;
-                        if (is_within && !has_room) has_overflow <= 1'b1;
+                        is_empty <= 1'b0;
+                        if (is_within && !has_room) begin
+                            has_overflow <= 1'b1;
+                            keeps <= 1'b0;
+                        end
                         // A giant's bytes are counted up to the first word that is too many.
                         if (!in_last && is_within) begin
                             offer_bytes <= offer_bytes + FRAME_W'(LANES);
-                            is_within <= offer_bytes <= FRAME_W'(MAX_BYTES - LANES);
+                            is_within <= offer_bytes < FRAME_W'(MAX_BYTES - LANES + 1);
+                            if (offer_bytes >= FRAME_W'(MAX_BYTES - LANES + 1)) keeps <= 1'b0;
                         end
                         if (in_last) state <= COUNT;
-                        offer_at <= now;
                         last_keep <= in_keep;
                         has_error <= in_error;
                         is_taken <= in_taken;
@@ -109,10 +125,11 @@ module frame_writer #(
                 end
                 JUDGE: begin
                     is_short <= offer_bytes < FRAME_W'(MIN_BYTES);
-                    is_long <= offer_bytes > FRAME_W'(MAX_BYTES);
+                    is_long <= offer_bytes >= FRAME_W'(MAX_BYTES + 1);
                     state <= DECIDE;
                 end
-                DECIDE: state <= is_refused ? WRITE : OFFER;
+                DECIDE: state <= CLOSE;
+                CLOSE: state <= is_refused ? WRITE : OFFER;
                 default: if (offer_ready) state <= WRITE;
             endcase
             if (is_refused || commit) begin
@@ -120,6 +137,8 @@ module frame_writer #(
                 offer_bytes <= '0;
                 is_within <= 1'b1;
                 has_overflow <= 1'b0;
+                is_empty <= 1'b1;
+                keeps <= 1'b1;
             end
         end
     end

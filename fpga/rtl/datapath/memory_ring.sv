@@ -34,20 +34,22 @@ module memory_ring #(
     // Frames that were offered and neither rejected nor read.
     logic [LIVE_W-1:0]    live;
     // A rejected frame, a cycle later: whether none had been offered after it.
-    logic                 returns, was_newest;
+    logic                 returns, was_newest, meets_free, meets_before;
 
     // A full ring must differ from an empty one, and `has_room` is of a cycle before. So two words
     // stay free.
     always_ff @(posedge clk) begin
         free_seen <= free_at;
         before_free <= free_at - 1;
-        has_room <= after != free_seen && after != before_free && !rst;
+        meets_free <= after == free_seen;
+        meets_before <= after == before_free;
         after_start <= start + 1;
         returns <= rejected && !rst;
         was_newest <= is_newest && !commit;
         returned_start <= rejected_start;
         after_rejected <= rejected_start + 1;
     end
+    assign has_room = !meets_free && !meets_before;
 
     always_ff @(posedge clk) begin
         if (rst) begin

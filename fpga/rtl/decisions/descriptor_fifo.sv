@@ -54,11 +54,9 @@ module descriptor_fifo #(
             if (reads) read_at <= read_at + 1;
             stored <= stored + (DEPTH_LOG2 + 1)'(pushes) - (DEPTH_LOG2 + 1)'(reads);
             count <= count + (DEPTH_LOG2 + 1)'(pushes) - (DEPTH_LOG2 + 1)'(pops);
-            if (pops) head_valid <= 1'b0;
-            if (reading) begin
-                head <= read_data;
-                head_valid <= 1'b1;
-            end
+            head_valid <= reading || (head_valid && !pops);
         end
     end
+
+    always_ff @(posedge clk) if (reading) head <= read_data;
 endmodule

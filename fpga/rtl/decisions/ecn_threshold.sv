@@ -26,9 +26,9 @@ module ecn_threshold (
 
     always_ff @(posedge clk) begin
         by_packets <= enable[narrows_pkg::MARK_PACKETS]
-            && {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets_after} > packets_threshold;
+            && packets_threshold < {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets_after};
         by_bytes <= enable[narrows_pkg::MARK_BYTES]
-            && {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after} > bytes_threshold;
-        marks_departure <= enable[narrows_pkg::MARK_TIME] && sojourn > time_threshold;
+            && bytes_threshold < {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after};
+        marks_departure <= enable[narrows_pkg::MARK_TIME] && time_threshold < sojourn;
     end
 endmodule

@@ -38,7 +38,9 @@ module fraction_multiplier #(
     logic               is_last;
     logic [N_W-1:0]     bits, next_bits;
     logic [COUNT_W-1:0] left, next_left;
-    logic [UNIT_W-1:0]  next_part;
+    // The part and the whole so far.
+    logic [UNIT_W-1:0]  fraction, next_part;
+    logic [WHOLE_W-1:0] product, next_product;
     logic [SUM_W-1:0]   one, two, wide_part_in;
 
     assign one = {3'b000, unit};
@@ -56,10 +58,9 @@ module fraction_multiplier #(
     // Of each step in a cycle: whether it took place, its bit, and whether it took off a unit, two.
     logic               bit_now, next_bit;
     logic [STEPS-1:0]   did, did_add, did_one, did_two, has_step, has_bit, has_one, has_two;
-    logic [WHOLE_W-1:0] next_whole;
 
     always_comb begin
-        next_part = part;
+        next_part = fraction;
         next_bits = bits;
         next_bit = bit_now;
         next_left = left;
@@ -98,10 +99,10 @@ module fraction_multiplier #(
 
     // Two units are one in the lowest bit, and one that is carried in.
     always_comb begin
-        next_whole = whole;
+        next_product = product;
         for (int step = 0; step < STEPS; step++)
             if (did[step])
-                next_whole = {next_whole[WHOLE_W-2:0], did_one[step]}
+                next_product = {next_product[WHOLE_W-2:0], did_one[step]}
                     + (did_add[step] ? whole_in : '0) + WHOLE_W'(did_two[step]);
     end
 
@@ -124,14 +125,14 @@ module fraction_multiplier #(
     end
 
     always_ff @(posedge clk) begin
-        carried <= {3'b000, part} + {3'b000, carry};
-        carried_less <= {3'b000, part} + carry_less;
+        carried <= {3'b000, fraction} + {3'b000, carry};
+        carried_less <= {3'b000, fraction} + carry_less;
         did_add <= has_bit;
         did_one <= has_one;
         did_two <= has_two;
         if (prepares) begin
             left <= n_bits;
-            part <= '0;
+            fraction <= '0;
             add_0 <= wide_part_in;
             add_1 <= wide_part_in - one;
             add_2 <= wide_part_in - two;
@@ -151,17 +152,20 @@ module fraction_multiplier #(
             pick_0 <= next_pick_0;
             pick_1 <= next_pick_1;
             pick_2 <= next_pick_2;
-            part <= next_part;
+            fraction <= next_part;
             bit_now <= next_bit;
             bits <= next_bits;
             left <= next_left;
         end
-        if (chooses) part <= carried_less[SUM_W-1] ? carried[UNIT_W-1:0] : carried_less[UNIT_W-1:0];
     end
 
+    // The results have registers of their own: the path of a step ends without another choice.
     always_ff @(posedge clk) begin
-        if (prepares) whole <= '0;
-        else if (chooses) whole <= whole + WHOLE_W'(!carried_less[SUM_W-1]);
-        else whole <= next_whole;
+        if (prepares) product <= '0;
+        else product <= next_product;
+        if (chooses) begin
+            part <= carried_less[SUM_W-1] ? carried[UNIT_W-1:0] : carried_less[UNIT_W-1:0];
+            whole <= product + WHOLE_W'(!carried_less[SUM_W-1]);
+        end
     end
 endmodule

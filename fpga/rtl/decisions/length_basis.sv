@@ -1,8 +1,9 @@
 // The bytes of a frame that count against a rate or a limit.
 //
 // `frame_bytes` is the frame from its addresses to its last byte, without check sequence
-// (common/src/length.rs).
+// (common/src/length.rs). `counted` is right in the cycle after a change of the frame.
 module length_basis (
+    input  logic                              clk,
     input  logic [1:0]                        basis,
     input  logic [narrows_pkg::FRAME_W-1:0]   frame_bytes,
     output logic [narrows_pkg::COUNTED_W-1:0] counted
@@ -15,14 +16,23 @@ module length_basis (
     // The check sequence, 4 bytes, and preamble and gap, 20.
     localparam logic [W-1:0] AROUND = 24;
 
-    logic [W-1:0] frame;
+    logic [W-1:0] frame, as_ip, as_frame, as_wire;
+    logic         is_headless, is_short;
     assign frame = {1'b0, frame_bytes};
+
+    always_ff @(posedge clk) begin
+        as_ip <= frame - HEADER;
+        as_frame <= frame;
+        as_wire <= frame + AROUND;
+        is_headless <= frame < HEADER;
+        is_short <= frame < SHORTEST;
+    end
 
     always_comb begin
         case (basis)
-            narrows_pkg::BASIS_IP: counted = frame < HEADER ? '0 : frame - HEADER;
-            narrows_pkg::BASIS_WIRE: counted = frame < SHORTEST ? SHORTEST + AROUND : frame + AROUND;
-            default: counted = frame;
+            narrows_pkg::BASIS_IP: counted = is_headless ? '0 : as_ip;
+            narrows_pkg::BASIS_WIRE: counted = is_short ? SHORTEST + AROUND : as_wire;
+            default: counted = as_frame;
         endcase
     end
 endmodule

@@ -81,7 +81,7 @@ module port_decisions #(
         ARRIVE = 5'd4, WEIGH = 5'd5, JUDGE = 5'd6, ADMIT = 5'd7, MARK = 5'd8,
         DEPART = 5'd9, CHECK = 5'd10, MARK_LATE = 5'd11, DEQUEUE = 5'd12, EGRESS = 5'd13,
         SEND = 5'd14, SENDING = 5'd15, DROP_LATE = 5'd16,
-        SET_UP = 5'd17, SETTING_UP = 5'd18, VERDICT = 5'd19;
+        SET_UP = 5'd17, SETTING_UP = 5'd18, VERDICT = 5'd19, SETTLE = 5'd20;
     logic [4:0] state;
 
     // What follows from the active settings.
@@ -111,7 +111,7 @@ module port_decisions #(
     assign packets = {{(PACKETS_W - DEPTH_LOG2 - 1){1'b0}}, count};
 
     // Transmission.
-    logic                 send, line_sent, set_carry;
+    logic                 send, sends, line_sent, set_carry;
     logic [TIME_W-1:0]    free_at;
     logic [RATE_W-1:0]    carry, new_carry;
     logic [FRAME_W-1:0]   basis_frame;
@@ -135,7 +135,9 @@ module port_decisions #(
 
     always_ff @(posedge clk)
         basis_frame <= state == EGRESS ? egress_frame_bytes : arrival_frame_bytes;
-    length_basis basis_of (.basis(active.basis), .frame_bytes(basis_frame), .counted(basis_counted));
+    length_basis basis_of (
+        .clk, .basis(active.basis), .frame_bytes(basis_frame), .counted(basis_counted)
+    );
 
     // The event of this round, from a sample of the inputs.
     logic              has_arrival, has_due, has_settings;
@@ -172,7 +174,8 @@ module port_decisions #(
         .draw(state == ARRIVE), .lost
     );
 
-    assign can_write = !row_valid || row_ready;
+    // A row is written only after the one before it was taken: it depends on no other module then.
+    assign can_write = !row_valid;
     assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
         : fits ? narrows_pkg::DROP_MEMORY_FULL : narrows_pkg::DROP_QUEUE_FULL;
     assign admits = fits && !is_lost && !fifo_full && arrival_is_stored;
@@ -183,6 +186,7 @@ module port_decisions #(
     assign fifo_pop = state == DEQUEUE && can_write;
     assign dequeued_valid = state == EGRESS;
     assign send = state == SEND;
+    always_ff @(posedge clk) sends <= send;
 
     // New settings.
     logic              setup_done;
@@ -198,7 +202,8 @@ module port_decisions #(
         .unit(setup_unit), .ready(setup_ready), .whole, .part
     );
     always_ff @(posedge clk) is_setup <= state == SET_UP || state == SETTING_UP;
-    assign settings_ready = state == SETTING_UP && setup_done;
+    // A register of its own, as hundreds of others change with it.
+    always_ff @(posedge clk) settings_ready <= state == SETTING_UP && setup_done && !rst;
     assign set_carry = settings_ready;
 
     always_ff @(posedge clk) begin
@@ -236,14 +241,14 @@ module port_decisions #(
                 SENDING: if (line_sent) state <= PEEK;
                 DROP_LATE: if (can_write) state <= PEEK;
                 SET_UP: state <= SETTING_UP;
-                SETTING_UP: if (setup_done) state <= PEEK;
+                SETTING_UP: if (setup_done) state <= SETTLE;
                 default: state <= PEEK;
             endcase
         end
     end
 
     always_ff @(posedge clk) begin
-        if (state == PEEK) head_is_later <= head_at > free_at;
+        if (state == PEEK) head_is_later <= free_at < head_at;
         if (state == SAMPLE) begin
             has_arrival <= arrival_valid;
             has_settings <= settings_valid;
@@ -252,13 +257,13 @@ module port_decisions #(
             next_due <= head_is_later ? head_at : free_at;
         end
         if (state == COMPARE) begin
-            settings_due <= has_settings && settings_at <= bound;
-            due_by_bound <= next_due <= bound;
-            due_by_settings <= next_due <= settings_at;
+            settings_due <= has_settings && bound >= settings_at;
+            due_by_bound <= bound >= next_due;
+            due_by_settings <= settings_at >= next_due;
         end
         if (state == ARRIVE) begin
             counted <= basis_counted;
-            is_idle <= free_at <= bound;
+            is_idle <= bound >= free_at;
             is_lost <= lost;
             packets_after <= packets + 1;
         end
@@ -267,6 +272,10 @@ module port_decisions #(
             arrival_marked <= admits && arrival_ecn_capable && marks_arrival;
         end
         if (state == WEIGH) bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+        if (state == CHECK) begin
+            packets_after <= packets - 1;
+            bytes_after <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+        end
         if (state == DEPART) begin
             dequeued_at <= next_due;
             dequeued_number <= head_number;
@@ -277,7 +286,7 @@ module port_decisions #(
             counted <= head_counted;
         end
         if (state == MARK_LATE && can_write && marks_departure && head_ecn) dequeued_marked <= 1'b1;
-        if (state == SEND) sent_counted <= basis_counted;
+        if (sends) sent_counted <= basis_counted;
     end
 
     // What the queue holds, and the number of the next arrival.
@@ -287,64 +296,60 @@ module port_decisions #(
             number <= '0;
         end else begin
             if (arrival_ready) number <= number + 1;
-            if (fifo_push) bytes <= bytes_after;
-            if (fifo_pop) bytes <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+            if (fifo_push || fifo_pop) bytes <= bytes_after;
         end
     end
 
     // The ledger: a row stays until it is taken.
     always_ff @(posedge clk) begin
-        if (rst) begin
-            row_valid <= 1'b0;
-        end else begin
-            if (row_ready) row_valid <= 1'b0;
-            if (can_write) begin
-                case (state)
-                    ADMIT: begin
-                        row_valid <= 1'b1;
-                        row.number <= number;
-                        row.at <= arrival_at;
-                        row.kind <= admitted ? narrows_pkg::EVENT_ENQUEUE : narrows_pkg::EVENT_DROP;
-                        row.reason <= admitted ? 2'd0 : drop_reason;
-                        row.counted <= counted;
-                        row.packets <= admitted ? packets_after : packets;
-                        row.bytes <= admitted ? bytes_after : bytes;
-                        row.sojourn <= '0;
-                    end
-                    // The row before it was the same packet's: the rest stays.
-                    MARK: begin
-                        row_valid <= 1'b1;
-                        row.kind <= narrows_pkg::EVENT_MARK;
-                        row.reason <= arrival_reason_kept;
-                    end
-                    MARK_LATE: begin
-                        row_valid <= marks_departure && head_ecn && !dequeued_marked;
-                        row.number <= dequeued_number;
-                        row.at <= dequeued_at;
-                        row.kind <= narrows_pkg::EVENT_MARK;
-                        row.reason <= narrows_pkg::MARK_TIME;
-                        row.counted <= counted;
-                        row.packets <= packets;
-                        row.bytes <= bytes;
-                        row.sojourn <= '0;
-                    end
-                    DEQUEUE: begin
-                        row_valid <= 1'b1;
-                        row.kind <= narrows_pkg::EVENT_DEQUEUE;
-                        row.reason <= 2'd0;
-                        row.packets <= packets - 1;
-                        row.bytes <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
-                        row.sojourn <= sojourn;
-                    end
-                    DROP_LATE: begin
-                        row_valid <= 1'b1;
-                        row.kind <= narrows_pkg::EVENT_DROP;
-                        row.reason <= narrows_pkg::DROP_EGRESS;
-                        row.sojourn <= '0;
-                    end
-                    default: ;
-                endcase
-            end
+        if (rst) row_valid <= 1'b0;
+        else if (row_valid) row_valid <= !row_ready;
+        else row_valid <= state == ADMIT || state == MARK || state == DEQUEUE || state == DROP_LATE
+            || (state == MARK_LATE && marks_departure && head_ecn && !dequeued_marked);
+    end
+
+    always_ff @(posedge clk) begin
+        if (can_write) begin
+            case (state)
+                ADMIT: begin
+                    row.number <= number;
+                    row.at <= arrival_at;
+                    row.kind <= admitted ? narrows_pkg::EVENT_ENQUEUE : narrows_pkg::EVENT_DROP;
+                    row.reason <= admitted ? 2'd0 : drop_reason;
+                    row.counted <= counted;
+                    row.packets <= admitted ? packets_after : packets;
+                    row.bytes <= admitted ? bytes_after : bytes;
+                    row.sojourn <= '0;
+                end
+                // The row before it was the same packet's: the rest stays.
+                MARK: begin
+                    row.kind <= narrows_pkg::EVENT_MARK;
+                    row.reason <= arrival_reason_kept;
+                end
+                MARK_LATE: begin
+                    row.number <= dequeued_number;
+                    row.at <= dequeued_at;
+                    row.kind <= narrows_pkg::EVENT_MARK;
+                    row.reason <= narrows_pkg::MARK_TIME;
+                    row.counted <= counted;
+                    row.packets <= packets;
+                    row.bytes <= bytes;
+                    row.sojourn <= '0;
+                end
+                DEQUEUE: begin
+                    row.kind <= narrows_pkg::EVENT_DEQUEUE;
+                    row.reason <= 2'd0;
+                    row.packets <= packets_after;
+                    row.bytes <= bytes_after;
+                    row.sojourn <= sojourn;
+                end
+                DROP_LATE: begin
+                    row.kind <= narrows_pkg::EVENT_DROP;
+                    row.reason <= narrows_pkg::DROP_EGRESS;
+                    row.sojourn <= '0;
+                end
+                default: ;
+            endcase
         end
     end
 

@@ -24,6 +24,6 @@ module queue_limit (
         // Settings are in force for several cycles before the first arrival under them.
         most_bytes <= kind == narrows_pkg::LIMIT_TIME ? limit_time_bytes : limit;
         packets_fit <= {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets} < limit;
-        bytes_fit <= {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after} <= most_bytes;
+        bytes_fit <= most_bytes >= {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after};
     end
 endmodule

@@ -10,7 +10,8 @@ module random_loss (
     input  logic [255:0] new_state,
     input  logic [53:0]  threshold,
     // Takes the next number; `lost` is that of the number before it is taken. It is right from the
-    // third cycle after a change of the state or the threshold.
+    // fourth cycle after `draw`, `set_state` or a change of the threshold. `new_state` is read in
+    // the cycle after `set_state`.
     input  logic         draw,
     output logic         lost
 );
@@ -24,10 +25,12 @@ module random_loss (
     logic [63:0] result;
     /* verilator lint_on UNUSEDSIGNAL */
     logic [63:0] mixed2, mixed3;
-    logic        is_lossy;
+    logic        is_lossy, sets, draws;
 
-    // A cycle for each carry chain.
+    // A cycle for each carry chain, and one for what changes the 256 bits of the state.
     always_ff @(posedge clk) begin
+        sets <= set_state && !rst;
+        draws <= draw && is_lossy && !rst;
         is_lossy <= threshold != 0;
         sum <= s0 + s3;
         result <= {sum[40:0], sum[63:41]} + s0;
@@ -39,9 +42,9 @@ module random_loss (
     always_ff @(posedge clk) begin
         if (rst) begin
             {s3, s2, s1, s0} <= 256'd1;
-        end else if (set_state) begin
+        end else if (sets) begin
             {s3, s2, s1, s0} <= new_state;
-        end else if (draw && is_lossy) begin
+        end else if (draws) begin
             s1 <= s1 ^ mixed2;
             s0 <= s0 ^ mixed3;
             s2 <= mixed2 ^ {s1[46:0], 17'd0};

@@ -37,7 +37,7 @@ module serializer (
         start <= chooses && !rst;
         is_summed <= done && !rst;
         sent <= is_summed && !rst;
-        is_later <= at > free_at;
+        is_later <= free_at < at;
         end_at <= {1'b0, start_at} + {1'b0, duration};
         if (rst) begin
             free_at <= '0;

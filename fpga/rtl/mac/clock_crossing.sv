@@ -27,12 +27,13 @@ module clock_crossing #(
     logic [ENTRY_W-1:0] entries [0:(1 << DEPTH_LOG2)-1];
 
     // In. A pointer has one bit more than an address: full and empty differ in it.
-    logic [POINTER_W-1:0] write_at, write_gray, read_gray_near, read_gray_seen, next_write;
+    logic [POINTER_W-1:0] write_at, write_gray, next_gray, after_next, full_gray;
+    logic [POINTER_W-1:0] read_gray_near, read_gray_seen;
     logic                 is_broken, owes_end, writes, full, ends;
     logic [ENTRY_W-1:0]   entry;
 
-    assign next_write = write_at + 1;
-    assign full = write_gray == {~read_gray_seen[POINTER_W-1 -: 2], read_gray_seen[POINTER_W-3:0]};
+    assign after_next = write_at + 2;
+    assign full_gray = {~read_gray_seen[POINTER_W-1 -: 2], read_gray_seen[POINTER_W-3:0]};
     assign ends = owes_end || (in_valid && in_last);
     // A broken frame's bytes are left out, but for an end with an error.
     assign writes = !full && (is_broken ? ends : in_valid);
@@ -41,16 +42,20 @@ module clock_crossing #(
     always_ff @(posedge in_clk) begin
         read_gray_near <= read_gray;
         read_gray_seen <= read_gray_near;
+        // A cycle late, so it counts an entry that this cycle may write.
+        full <= write_gray == full_gray || next_gray == full_gray;
         if (writes) entries[write_at[DEPTH_LOG2-1:0]] <= entry;
         if (in_rst) begin
             write_at <= '0;
             write_gray <= '0;
+            next_gray <= POINTER_W'(1);
             is_broken <= 1'b0;
             owes_end <= 1'b0;
         end else begin
             if (writes) begin
-                write_at <= next_write;
-                write_gray <= next_write ^ {1'b0, next_write[POINTER_W-1:1]};
+                write_at <= write_at + 1;
+                write_gray <= next_gray;
+                next_gray <= after_next ^ {1'b0, after_next[POINTER_W-1:1]};
             end
             // A frame that began while the end was owed is broken too.
             if (is_broken && writes) is_broken <= owes_end && in_valid && !in_last;

@@ -36,13 +36,14 @@ module mac_receiver #(
     crc32_byte check (.crc, .data(rx_data), .next(next_crc));
 
     assign is_full = held_count == 3'(HELD);
-    assign is_too_long = length == LENGTH_W'(MOST_BYTES);
     assign ends = state == DATA && (!rx_valid || is_too_long);
 
     always_ff @(posedge clk) begin
         out_valid <= state == DATA && (is_full || ends) && !rst;
         out_data <= held[8*HELD-1 -: 8];
         out_last <= ends;
+        // Of the length in the next cycle.
+        is_too_long <= state == DATA && length == LENGTH_W'(MOST_BYTES - 1);
         out_error <= has_error || is_too_long || !is_full || crc != RESIDUE;
         if (state == DATA) begin
             held <= {held[8*HELD-9:0], rx_data};

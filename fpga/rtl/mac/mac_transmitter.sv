@@ -26,15 +26,20 @@ module mac_transmitter (
     localparam logic [2:0] IDLE = 3'd0, START = 3'd1, DATA = 3'd2, CHECK = 3'd3, GAP = 3'd4;
     logic [2:0]  state;
     logic [3:0]  left;
-    logic [31:0] crc, next_crc;
+    logic [31:0] crc, next_crc, crc_so_far;
+    // The last byte is not in `crc` yet: that takes a cycle of its own.
+    logic        is_fresh;
 
-    crc32_byte check (.crc, .data(in_data), .next(next_crc));
+    crc32_byte check (.crc, .data(tx_data), .next(next_crc));
+    assign crc_so_far = is_fresh ? next_crc : crc;
 
     assign in_ready = state == DATA;
     assign is_idle = state == IDLE;
 
     always_ff @(posedge clk) begin
         left <= left - 1;
+        crc <= crc_so_far;
+        is_fresh <= state == DATA && in_valid;
         tx_error <= 1'b0;
         is_underrun <= state == DATA && !in_valid && !rst;
         case (state)
@@ -53,12 +58,11 @@ module mac_transmitter (
                 tx_data <= in_data;
                 tx_error <= !in_valid;
                 left <= CHECK_LEFT;
-                if (in_valid) crc <= next_crc;
                 if (in_valid && in_last) state <= CHECK;
             end
             CHECK: begin
-                tx_data <= ~crc[7:0];
-                crc <= {8'd0, crc[31:8]};
+                tx_data <= ~crc_so_far[7:0];
+                crc <= {8'd0, crc_so_far[31:8]};
                 if (left == 1) begin
                     left <= GAP_LEFT;
                     state <= GAP;

@@ -1,7 +1,7 @@
 // Sends the board's own frames: answers to requests, answers to ARP, and reports of the ledger.
 //
-// A frame is a vector of bytes. A multiplexer takes eight of them, which leave one per cycle while
-// it takes the next eight. A report is a Telemetry Report 2.0 (P4.org, 2020) with one individual
+// A frame is a vector of bytes. Multiplexers take eight of them, which leave one per cycle while
+// the next eight are taken. A report is a Telemetry Report 2.0 (P4.org, 2020) with one individual
 // report: RepType INT without baseline metadata, and the row as metadata of domain 0x4E41
 // (traffic/scapy/report.py has the same layout).
 module frame_sender (
@@ -35,25 +35,28 @@ module frame_sender (
 );
     // The lengths of frames, IP packets and UDP datagrams with their headers.
     localparam int REPLY_BYTES = 62, REPORT_BYTES = 106, HEADERS = 42;
-    localparam int GROUPS = (REPORT_BYTES + 7) / 8;
+    // The groups of eight bytes that every kind of frame has, and all of a report.
+    localparam int SHARED = 8, GROUPS = 16;
     localparam logic [6:0] REPLY_LAST = 7'(REPLY_BYTES - 1), REPORT_LAST = 7'(REPORT_BYTES - 1);
     localparam logic [15:0] ETHERTYPE_IP = 16'h0800, ETHERTYPE_ARP = 16'h0806;
     localparam logic [15:0] IP_START = 16'h4500, DONT_FRAGMENT = 16'h4000, TTL_UDP = 16'h4011;
-    // Zeros after an answer to ARP, and after a frame that is shorter than a report.
+    // Zeros after an answer to ARP, and up to a whole number of groups.
     localparam logic [8*(REPLY_BYTES-HEADERS)-1:0] REPLY_PAD = '0;
-    localparam logic [8*(REPORT_BYTES-REPLY_BYTES)-1:0] REPORT_PAD = '0;
+    localparam logic [8*(8*SHARED-REPLY_BYTES)-1:0] GROUP_PAD = '0;
+    localparam logic [8*(8*GROUPS-REPORT_BYTES)-1:0] REPORT_PAD = '0;
     // Report version 2, no hardware number; RepType INT, no packet, words; flags; metadata bits.
     localparam logic [9:0] GROUP = 10'b0010_000000;
     localparam logic [23:0] INDIVIDUAL = 24'h100D0B;
     localparam logic [63:0] METADATA = 64'h0000_4E41_0400_0000;
     localparam logic [7:0] FLAG_DROPPED = 8'h80, FLAG_CONGESTED = 8'h40;
 
-    localparam logic [1:0] IDLE = 2'd0, SUM = 2'd1, FOLD = 2'd2, SEND = 2'd3;
-    logic [1:0]  state;
+    localparam logic [2:0] IDLE = 3'd0, DECODE = 3'd1, GATHER = 3'd2, LOAD = 3'd3, SEND = 3'd4;
+    logic [2:0]  state;
     logic [6:0]  index;
     logic [3:0]  group;
-    logic [63:0] eight, next_eight;
-    logic        is_report, is_last, takes;
+    logic [63:0] eight, next_eight, first_eight, second_eight, report_eight;
+    logic [1:0]  part;
+    logic        is_report, is_arp, is_last, takes;
     logic [15:0] ip_length, udp_length, checksum;
     logic [18:0] sum;
     logic [16:0] folded;
@@ -63,11 +66,14 @@ module frame_sender (
     logic [8*(REPORT_BYTES-HEADERS)-1:0]   report;
     logic [8*(REPLY_BYTES-HEADERS)-1:0]    reply;
     logic [8*(REPLY_BYTES-14)-1:0]         arp;
-    logic [8*REPORT_BYTES-1:0]             frame;
-    logic [64*GROUPS-1:0]                  padded;
+    logic [64*GROUPS-1:0]                  report_frame;
+    logic [64*SHARED-1:0]                  frame;
     narrows_row_t                          reported;
 
-    assign is_report = kind == narrows_board_pkg::FRAME_REPORT;
+    always_ff @(posedge clk) begin
+        is_report <= kind == narrows_board_pkg::FRAME_REPORT;
+        is_arp <= kind == narrows_board_pkg::FRAME_ARP;
+    end
     assign ip_length = is_report ? 16'(REPORT_BYTES - 14) : 16'(REPLY_BYTES - 14);
     assign udp_length = is_report ? 16'(REPORT_BYTES - 34) : 16'(REPLY_BYTES - 34);
     // It is some bytes further.
@@ -99,18 +105,14 @@ module frame_sender (
     };
 
     always_comb begin
-        case (kind)
-            narrows_board_pkg::FRAME_ARP:
-                frame = {to_mac, own_mac, ETHERTYPE_ARP, arp, REPORT_PAD};
-            narrows_board_pkg::FRAME_REPORT: frame = {udp_headers, report};
-            default: frame = {udp_headers, reply, REPORT_PAD};
-        endcase
+        if (is_arp) frame = {to_mac, own_mac, ETHERTYPE_ARP, arp, GROUP_PAD};
+        else if (is_report) frame = report_frame[64*GROUPS-1 -: 64*SHARED];
+        else frame = {udp_headers, reply, GROUP_PAD};
     end
 
-    assign padded = {frame, {(64 * GROUPS - 8 * REPORT_BYTES){1'b0}}};
+    assign report_frame = {udp_headers, report, REPORT_PAD};
     assign is_last = index == (is_report ? REPORT_LAST : REPLY_LAST);
     assign takes = state == SEND && (!out_valid || out_ready);
-    assign done = takes && is_last;
 
     // The header's checksum: the sum of its words, twice with its carry added at the other end.
     always_ff @(posedge clk) begin
@@ -122,7 +124,12 @@ module frame_sender (
     end
 
     always_ff @(posedge clk) begin
-        next_eight <= padded[64 * (GROUPS - 1 - 32'(group)) +: 64];
+        first_eight <= frame[64 * (SHARED - 1 - 32'(group[1:0])) +: 64];
+        second_eight <= frame[64 * (SHARED / 2 - 1 - 32'(group[1:0])) +: 64];
+        report_eight <= report_frame[64 * (GROUPS - SHARED - 1 - 32'(group[2:0])) +: 64];
+        part <= group[3:2];
+        next_eight <= part[1] ? report_eight : part[0] ? second_eight : first_eight;
+        done <= takes && is_last && !rst;
         if (out_ready) out_valid <= 1'b0;
         if (takes) begin
             out_data <= eight[63:56];
@@ -135,17 +142,18 @@ module frame_sender (
         case (state)
             IDLE: begin
                 group <= '0;
-                if (start) state <= SUM;
+                if (start) state <= DECODE;
             end
-            SUM: state <= FOLD;
+            DECODE: state <= GATHER;
+            GATHER: state <= LOAD;
             // The checksum is right when its bytes leave, 24 cycles later.
-            FOLD: begin
+            LOAD: begin
                 index <= '0;
                 eight <= next_eight;
                 group <= 4'd1;
                 state <= SEND;
             end
-            default: if (done) state <= IDLE;
+            default: if (takes && is_last) state <= IDLE;
         endcase
         if (rst) begin
             state <= IDLE;

@@ -51,11 +51,14 @@ module management (
     logic [narrows_board_pkg::IP_W-1:0]    client_ip;
     logic [narrows_board_pkg::PORT_W-1:0]  client_port;
     logic [7:0]                            operation, reply_status;
+    logic [narrows_board_pkg::MAC_W-1:0]   to_mac;
+    logic [narrows_board_pkg::IP_W-1:0]    to_ip;
+    logic [narrows_board_pkg::PORT_W-1:0]  to_port;
     logic [31:0]                           tag;
     logic [15:0]                           asked;
     logic [narrows_board_pkg::VALUE_W-1:0] reply_value;
     logic [21:0]                           sequence_number;
-    logic                                  is_report, reports_0, reports_1;
+    logic                                  is_report, reports_0, reports_1, has_target;
 
     request_receiver receiver (
         .clk, .rst, .own_mac, .own_ip, .beat, .data(beat_data), .last(beat_last),
@@ -65,30 +68,40 @@ module management (
     );
     frame_sender sender (
         .clk, .rst, .own_mac, .own_ip, .start(state == START), .kind,
-        .to_mac(is_report ? collector_mac : client_mac),
-        .to_ip(is_report ? collector_ip : client_ip),
-        .to_port(is_report ? collector_port : client_port),
-        .operation, .tag, .address(asked), .status(reply_status), .value(reply_value),
+        .to_mac, .to_ip, .to_port, .operation, .tag, .address(asked), .status(reply_status),
+        .value(reply_value),
         .sequence_number, .direction({7'd0, is_second}), .row(is_second ? row_1 : row_0),
         .done(sent), .out_valid, .out_ready, .out_data, .out_last
     );
 
     assign is_report = kind == narrows_board_pkg::FRAME_REPORT;
-    assign is_write = operation == narrows_board_pkg::OPERATION_WRITE;
-    assign is_operation = is_write || operation == narrows_board_pkg::OPERATION_READ;
+    // Operation and address are there some bytes before the request is complete.
+    always_ff @(posedge clk) begin
+        is_write <= operation == narrows_board_pkg::OPERATION_WRITE;
+        is_operation <= operation == narrows_board_pkg::OPERATION_WRITE
+            || operation == narrows_board_pkg::OPERATION_READ;
+        has_target <= asked[15:8] < 8'd3;
+        to_mac <= is_report ? collector_mac : client_mac;
+        to_ip <= is_report ? collector_ip : client_ip;
+        to_port <= is_report ? collector_port : client_port;
+    end
     assign address = asked[7:0];
-    assign reports_0 = row_0_valid && report_enable[0];
-    assign reports_1 = row_1_valid && report_enable[1];
+    // A row that is being taken is not reported again.
+    assign reports_0 = row_0_valid && report_enable[0] && !row_0_ready;
+    assign reports_1 = row_1_valid && report_enable[1] && !row_1_ready;
     // Rows that nobody wants are taken at once; one that is reported stays until it is sent.
     assign is_reported = state == SEND && sent && is_report;
-    assign row_0_ready = is_reported ? !is_second : !report_enable[0] && !is_report;
-    assign row_1_ready = is_reported ? is_second : !report_enable[1] && !is_report;
+    always_ff @(posedge clk) begin
+        row_0_ready <= is_reported ? !is_second : !report_enable[0] && !is_report;
+        row_1_ready <= is_reported ? is_second : !report_enable[1] && !is_report;
+    end
     assign taken = state == SEND && sent && !is_report;
     assign is_answered = taken && kind == narrows_board_pkg::FRAME_REPLY;
 
-    always_comb begin
-        select = '0;
-        if (state == ASK && is_operation && asked[15:8] < 8'd3) select[asked[9:8]] = 1'b1;
+    always_ff @(posedge clk) begin
+        select <= '0;
+        if (state == ASK && is_operation && has_target && !done && !rst)
+            select[asked[9:8]] <= 1'b1;
     end
 
     always_ff @(posedge clk) begin
@@ -109,7 +122,7 @@ module management (
             ASK: begin
                 reply_status <= status;
                 reply_value <= result;
-                if (select == 0) begin
+                if (!is_operation || !has_target) begin
                     reply_status <= is_operation ? narrows_board_pkg::STATUS_ADDRESS
                         : narrows_board_pkg::STATUS_OPERATION;
                     reply_value <= '0;

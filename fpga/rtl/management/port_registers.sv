@@ -47,11 +47,11 @@ module port_registers #(
     localparam logic [TIME_W-1:0] EVERYTHING = 64'd1 << 53;
 
     localparam logic [2:0]
-        IDLE = 3'd0, LOOK_UP = 3'd1, COMPARE = 3'd2, ACT = 3'd3, COUNT = 3'd4, ANSWER = 3'd5;
+        IDLE = 3'd0, LOOK_UP = 3'd1, COMPARE = 3'd2, JUDGE = 3'd3, ACT = 3'd4, COUNT = 3'd5;
     logic [2:0]        state;
-    logic [TIME_W-1:0] least, most, earliest, found;
+    logic [TIME_W-1:0] least, most, earliest, found_first, found_second;
     logic              is_shadow, is_commit, is_cancel, is_known, is_count, is_event;
-    logic              is_in_range, is_past, is_cancelable, is_dead;
+    logic              is_enough, is_most, is_in_range, is_past, is_cancelable, is_dead;
     logic [15:0]       generation;
 
     // The register of the address, a bit each: the bus is steady, so it is right in all states.
@@ -79,35 +79,32 @@ module port_registers #(
     always_ff @(posedge clk) begin
         least <= '0;
         most <= '1;
-        case (address[4:0])
-            RATE: begin
-                least <= 64'd1;
-                most <= TIME_W'(LINE_RATE);
-            end
-            BASIS, LIMIT_KIND: most <= 64'd2;
-            ECN_ENABLE: most <= 64'd7;
-            LOSS_THRESHOLD: most <= EVERYTHING;
-            LOSS_SET_STATE: most <= 64'd1;
-            DELAY: begin
-                least <= TIME_W'(LEAST_DELAY_PS);
-                most <= TIME_W'(MOST_DELAY_PS);
-            end
-            default: ;
-        endcase
-        is_in_range <= value >= least && value <= most;
+        if (hit[RATE]) begin
+            least <= 64'd1;
+            most <= TIME_W'(LINE_RATE);
+        end
+        if (hit[BASIS] || hit[LIMIT_KIND]) most <= 64'd2;
+        if (hit[ECN_ENABLE]) most <= 64'd7;
+        if (hit[LOSS_THRESHOLD]) most <= EVERYTHING;
+        if (hit[LOSS_SET_STATE]) most <= 64'd1;
+        if (hit[DELAY]) begin
+            least <= TIME_W'(LEAST_DELAY_PS);
+            most <= TIME_W'(MOST_DELAY_PS);
+        end
+        is_enough <= value >= least;
+        is_most <= most >= value;
         earliest <= now + CANCEL_BEFORE;
         is_past <= !is_now && value < now;
-        is_cancelable <= settings_at > earliest;
+        is_cancelable <= earliest < settings_at;
         // The generator stays at zero for ever.
         has_state <= {|settings.loss_state[255:192], |settings.loss_state[191:128],
                       |settings.loss_state[127:64], |settings.loss_state[63:0]};
         is_dead <= settings.loss_set_state && has_state == 0;
     end
 
-    // What a register holds.
+    // What a register holds, in two parts: at most one term is not zero.
     always_ff @(posedge clk) begin
-        // At most one of them is not zero.
-        found <= (hit[RATE] ? TIME_W'(settings.rate) : '0)
+        found_first <= (hit[RATE] ? TIME_W'(settings.rate) : '0)
             | (hit[BASIS] ? TIME_W'(settings.basis) : '0)
             | (hit[LIMIT_KIND] ? TIME_W'(settings.limit_kind) : '0)
             | (hit[LIMIT] ? settings.limit : '0)
@@ -115,8 +112,8 @@ module port_registers #(
             | (hit[ECN_PACKETS] ? settings.ecn_packets : '0)
             | (hit[ECN_BYTES] ? settings.ecn_bytes : '0)
             | (hit[ECN_TIME] ? settings.ecn_time : '0)
-            | (hit[LOSS_THRESHOLD] ? TIME_W'(settings.loss_threshold) : '0)
-            | (hit[LOSS_STATE_0] ? settings.loss_state[63:0] : '0)
+            | (hit[LOSS_THRESHOLD] ? TIME_W'(settings.loss_threshold) : '0);
+        found_second <= (hit[LOSS_STATE_0] ? settings.loss_state[63:0] : '0)
             | (hit[LOSS_STATE_1] ? settings.loss_state[127:64] : '0)
             | (hit[LOSS_STATE_2] ? settings.loss_state[191:128] : '0)
             | (hit[LOSS_STATE_3] ? settings.loss_state[255:192] : '0)
@@ -127,46 +124,56 @@ module port_registers #(
             | (is_event ? TIME_W'(event_count) : '0);
     end
 
+    // What comes of the request, a cycle before it does.
+    logic [7:0] verdict, judged;
+    logic       is_good, gives_found, gives_value, gives_now, writes;
+
+    assign is_in_range = is_enough && is_most;
+    always_comb begin
+        verdict = narrows_board_pkg::STATUS_OK;
+        if (!is_known) verdict = narrows_board_pkg::STATUS_ADDRESS;
+        else if (!is_write) verdict = narrows_board_pkg::STATUS_OK;
+        else if (!is_shadow && !is_commit && !is_cancel)
+            verdict = narrows_board_pkg::STATUS_READ_ONLY;
+        else if (settings_valid && !(is_cancel && is_cancelable))
+            verdict = narrows_board_pkg::STATUS_BUSY;
+        else if ((is_shadow && !is_in_range) || (is_commit && is_dead))
+            verdict = narrows_board_pkg::STATUS_RANGE;
+        else if (is_commit && is_past) verdict = narrows_board_pkg::STATUS_LATE;
+        is_good = verdict == narrows_board_pkg::STATUS_OK;
+    end
+
     always_ff @(posedge clk) begin
         done <= 1'b0;
-        status <= narrows_board_pkg::STATUS_OK;
-        result <= '0;
+        status <= state == ACT ? judged : narrows_board_pkg::STATUS_OK;
+        judged <= verdict;
+        gives_found <= state == JUDGE && is_known && !is_write;
+        gives_value <= state == JUDGE && is_good && is_write && !(is_commit && is_now);
+        gives_now <= state == JUDGE && is_good && is_write && is_commit && is_now;
+        result <= (gives_found ? found_first | found_second : '0)
+            | (gives_value ? value : '0) | (gives_now ? now : '0)
+            | (state == COUNT && count_done ? {16'd0, count} : '0);
+        writes <= (gives_value || gives_now) && !rst;
         case (state)
             IDLE: if (select && !done) state <= LOOK_UP;
             LOOK_UP: state <= COMPARE;
-            COMPARE: state <= !is_write && is_count ? COUNT : ACT;
+            COMPARE: state <= !is_write && is_count ? COUNT : JUDGE;
+            JUDGE: state <= ACT;
             COUNT:
                 if (count_done) begin
                     done <= 1'b1;
-                    result <= {16'd0, count};
                     state <= IDLE;
                 end
             default: begin
                 done <= 1'b1;
                 state <= IDLE;
-                if (!is_known) status <= narrows_board_pkg::STATUS_ADDRESS;
-                else if (!is_write) result <= found;
-                else if (!is_shadow && !is_commit && !is_cancel)
-                    status <= narrows_board_pkg::STATUS_READ_ONLY;
-                else if (is_cancel ? settings_valid && !is_cancelable : settings_valid)
-                    status <= narrows_board_pkg::STATUS_BUSY;
-                else if ((is_shadow && !is_in_range) || (is_commit && is_dead))
-                    status <= narrows_board_pkg::STATUS_RANGE;
-                else if (is_commit && is_past) status <= narrows_board_pkg::STATUS_LATE;
-                else result <= is_commit && is_now ? now : value;
             end
         endcase
         if (rst) state <= IDLE;
     end
 
     // In the cycle of the answer.
-    logic is_written, writes;
-    assign is_written = state == ACT && is_write && is_known
-        && (is_cancel ? is_cancelable : !settings_valid)
-        && (is_shadow ? is_in_range : is_commit ? !is_past && !is_dead : is_cancel);
-
     always_ff @(posedge clk) begin
-        writes <= is_written && !rst;
         if (settings_valid && settings_ready) begin
             settings_valid <= 1'b0;
             settings.loss_set_state <= 1'b0;
