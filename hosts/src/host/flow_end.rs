@@ -84,6 +84,7 @@ impl FlowEnd {
     }
 
     /// A segment of its connection arrived; appends a row if one is due.
+    #[inline(always)]
     pub(crate) fn handle_segment(
         &mut self,
         now: Time,

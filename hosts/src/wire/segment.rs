@@ -46,6 +46,11 @@ impl Flags {
         self.0 & flags.0 == flags.0
     }
 
+    /// True if any of `flags` is set.
+    pub const fn has_any(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
+    }
+
     /// The union with `flags`.
     pub const fn with(self, flags: Flags) -> Flags {
         Flags(self.0 | flags.0)
@@ -109,26 +114,34 @@ pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
 /// Why the packet must be discarded.
 #[inline(always)]
 pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> {
+    let (mut segment, options) = parse_fixed(packet)?;
+    segment.read_options(options)?;
+    Ok(segment)
+}
+
+/// Parses the segment in an IP packet except for its options, which it returns as bytes; verifies
+/// every length and its checksum.
+///
+/// # Errors
+/// Why the packet must be discarded.
+#[inline(always)]
+pub(crate) fn parse_fixed<'a>(packet: &IpPacket<'a>) -> Result<(Segment<'a>, &'a [u8]), Discard> {
     if packet.protocol() != PROTOCOL_TCP {
         return Err(Discard::UnknownProtocol);
     }
     let Payload { bytes, zeros } = packet.payload;
-    let tcp: &[u8; TCP_BYTES] = bytes.first_chunk().ok_or(Discard::Truncated)?;
+    let (tcp, rest) = bytes.split_first_chunk().ok_or(Discard::Truncated)?;
+    let tcp: &[u8; TCP_BYTES] = tcp;
     let data_at = usize::from(tcp[12] >> 4) * 4;
     if data_at < TCP_BYTES || data_at > packet.payload.len() as usize {
         return Err(Discard::BadTcpHeader);
     }
-    if data_at > bytes.len() {
-        return Err(Discard::Truncated);
-    }
-    if !packet.is_checksum_right() {
+    let (options, bytes) = rest.split_at_checked(data_at - TCP_BYTES).ok_or(Discard::Truncated)?;
+    // The sum of a fixed length needs no loop.
+    if !packet.is_checked && !packet.is_sum_right(checksum::sum(tcp) + checksum::sum(rest)) {
         return Err(Discard::BadTcpChecksum);
     }
-    let mut options = Options::default();
-    if data_at > TCP_BYTES {
-        options.read(&bytes[TCP_BYTES..data_at]).ok_or(Discard::BadTcpHeader)?;
-    }
-    Ok(Segment {
+    let segment = Segment {
         ips: (packet.source(), packet.destination()),
         ports: (be16(tcp, 0), be16(tcp, 2)),
         seq: be32(tcp, 4),
@@ -136,9 +149,24 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
         flags: Flags(tcp[13]),
         window: be16(tcp, 14),
         ecn: packet.ecn(),
-        options,
-        payload: Payload { bytes: &bytes[data_at..], zeros },
-    })
+        options: Options::default(),
+        payload: Payload { bytes, zeros },
+    };
+    Ok((segment, options))
+}
+
+impl Segment<'_> {
+    /// Reads its options from their bytes.
+    ///
+    /// # Errors
+    /// If a length is impossible.
+    #[inline(always)]
+    pub(crate) fn read_options(&mut self, bytes: &[u8]) -> Result<(), Discard> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.options.read(bytes).ok_or(Discard::BadTcpHeader)
+    }
 }
 
 /// Replaces the acknowledgment number of a segment that [`parse`] accepts (RFC 1624 equation 3).
