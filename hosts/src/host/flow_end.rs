@@ -138,6 +138,15 @@ impl FlowEnd {
         }
     }
 
+    /// False if [`FlowEnd::poll_transmit`] would do nothing, which need not be called then.
+    #[inline(always)]
+    pub(crate) fn may_transmit(&mut self) -> bool {
+        match &mut self.transport {
+            Transport::Tcp(connection) => connection.may_transmit(),
+            Transport::UdpSender(_) | Transport::UdpReceiver(_) => true,
+        }
+    }
+
     /// When to call [`FlowEnd::handle_timeout`].
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         if !self.has_started {

@@ -23,15 +23,51 @@ impl Connection {
     /// until it returns false.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let has_sent = (self.must_reset && self.send_reset(now, packet))
-            || (self.must_send_syn && self.send_syn(now, packet))
-            || (self.receiver.early_ack.is_some() && self.send_early_ack(now, packet))
-            || (self.state.sends_data() && self.sender.may_send() && self.send_next(now, packet))
-            || (self.must_probe && self.send_probe(now, packet))
-            || (self.liveness.must_probe && self.send_keep_alive(now, packet))
+        let has_sent = (self.has_rare_segment() && self.send_first(now, packet))
+            || self.send_data(now, packet)
+            || (self.has_rare_segment() && self.send_probes(now, packet))
             || (self.receiver.due == AckDue::Now && self.send_ack(now, packet));
         self.follow_waiting(now);
         has_sent
+    }
+
+    /// Sends what precedes data.
+    #[inline(never)]
+    fn send_first(&mut self, now: Time, packet: &mut Packet) -> bool {
+        (self.must_reset && self.send_reset(now, packet))
+            || (self.must_send_syn && self.send_syn(now, packet))
+            || (self.receiver.early_ack.is_some() && self.send_early_ack(now, packet))
+    }
+
+    fn send_data(&mut self, now: Time, packet: &mut Packet) -> bool {
+        self.state.sends_data() && self.sender.may_send() && self.send_next(now, packet)
+    }
+
+    /// Sends what follows data.
+    #[inline(never)]
+    fn send_probes(&mut self, now: Time, packet: &mut Packet) -> bool {
+        (self.must_probe && self.send_probe(now, packet))
+            || (self.liveness.must_probe && self.send_keep_alive(now, packet))
+    }
+
+    /// False if [`Connection::poll_transmit`] would do nothing, which need not be called then: an
+    /// end that only receives, and has no ACK to send.
+    #[inline(always)]
+    pub fn may_transmit(&mut self) -> bool {
+        let must_send = self.has_rare_segment()
+            | (self.receiver.due == AckDue::Now)
+            | self.settings.user_timeout.is_some();
+        must_send || (self.state.sends_data() && self.sender.may_send())
+    }
+
+    /// A segment waits that is neither data nor a usual ACK.
+    #[inline(always)]
+    fn has_rare_segment(&self) -> bool {
+        self.must_reset
+            | self.must_send_syn
+            | self.must_probe
+            | self.liveness.must_probe
+            | self.receiver.early_ack.is_some()
     }
 
     fn send_reset(&mut self, now: Time, packet: &mut Packet) -> bool {
