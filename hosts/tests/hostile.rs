@@ -149,9 +149,11 @@ impl Bench {
     fn drain(&mut self) -> Result<(), TestCaseError> {
         let mut packet = Packet::default();
         for _ in 0..self.most_segments {
+            let may_transmit = self.connection.may_transmit();
             if !self.connection.poll_transmit(self.now, &mut packet) {
                 return Ok(());
             }
+            prop_assert!(may_transmit, "it sends although it may not");
             prop_assert!(segment::parse(&packet).is_ok());
             packet.clear();
         }

@@ -95,6 +95,7 @@ impl AppDriver {
     }
 
     /// Reads what the stream has, and records the messages that end.
+    #[inline(always)]
     pub fn handle_readable(
         &mut self,
         now: Time,

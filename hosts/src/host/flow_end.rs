@@ -84,6 +84,7 @@ impl FlowEnd {
     }
 
     /// A segment of its connection arrived; appends a row if one is due.
+    #[inline(always)]
     pub(crate) fn handle_segment(
         &mut self,
         now: Time,
@@ -134,6 +135,15 @@ impl FlowEnd {
             Transport::Tcp(connection) => connection.poll_transmit(now, packet),
             Transport::UdpSender(sender) => sender.poll_transmit(now, packet),
             Transport::UdpReceiver(receiver) => receiver.poll_transmit(now, packet),
+        }
+    }
+
+    /// False if [`FlowEnd::poll_transmit`] would do nothing, which need not be called then.
+    #[inline(always)]
+    pub(crate) fn may_transmit(&mut self) -> bool {
+        match &mut self.transport {
+            Transport::Tcp(connection) => connection.may_transmit(),
+            Transport::UdpSender(_) | Transport::UdpReceiver(_) => true,
         }
     }
 

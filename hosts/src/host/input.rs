@@ -6,8 +6,8 @@ use crate::wire::addr::Endpoint;
 use crate::wire::datagram::{Datagram, parse_datagram};
 use crate::wire::discard::Discard;
 use crate::wire::ip::PROTOCOL_UDP;
-use crate::wire::ip_packet;
-use crate::wire::segment::{Flags, Header, Segment, parse_segment};
+use crate::wire::ip_packet::{self, IpPacket};
+use crate::wire::segment::{Flags, Header, Segment, parse_fixed};
 use core::net::IpAddr;
 use narrows_common::{Packet, Time};
 
@@ -38,44 +38,66 @@ impl Host {
     }
 
     pub(super) fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
-        let packet = ip_packet::parse(packet)?;
+        // Inlined here, the path of IPv4 has no look-up that depends on the version.
+        if ip_packet::is_ipv4(packet) {
+            self.take_ip_packet(now, &ip_packet::parse_ipv4(packet)?)
+        } else {
+            self.take_ipv6_packet(now, packet)
+        }
+    }
+
+    #[inline(never)]
+    fn take_ipv6_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
+        self.take_ip_packet(now, &ip_packet::parse_ipv6(packet)?)
+    }
+
+    #[inline(always)]
+    fn take_ip_packet(&mut self, now: Time, packet: &IpPacket<'_>) -> Result<(), Discard> {
         let is_for_us = packet.destination_mac() == self.mac && packet.destination() == self.ip;
         if packet.protocol() == PROTOCOL_UDP {
-            let datagram = parse_datagram(&packet)?;
+            let datagram = parse_datagram(packet)?;
             if !is_for_us {
                 return Err(Discard::NotForUs);
             }
             return self.take_datagram(now, packet.source(), &datagram);
         }
-        let segment = parse_segment(&packet);
-        let segment = segment.as_ref().map_err(|&reason| reason)?;
+        let (mut segment, options) = parse_fixed(packet)?;
+        segment.read_options(options)?;
         if !is_for_us {
             return Err(Discard::NotForUs);
         }
-        self.take_segment(now, segment)
+        self.take_segment(now, &segment)
     }
 
-    pub(super) fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
+    #[inline(always)]
+    fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
         let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
-        let found = self.find((segment.ports.1, peer));
-        let Some(index) = found.filter(|&index| self.flows[index].takes_segments()) else {
-            self.refuse(segment, peer);
-            return Err(Discard::NoConnection);
+        let index = match self.find((segment.ports.1, peer)) {
+            Some(index) if self.flows[index].takes_segments() => index,
+            _ => {
+                self.refuse(segment, peer);
+                return Err(Discard::NoConnection);
+            }
         };
         let read_before = self.message_records.len();
         let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
         self.flows[index].handle_segment(now, segment, rows, messages);
-        self.after(index);
-        if self.message_records.len() > read_before {
+        // An answer carries the ACK, so it precedes the look at the flow's deadline.
+        let written = if self.message_records.len() > read_before {
             let messages = &mut self.message_records;
-            for written in driver::forward_messages(&mut self.flows, index, messages, read_before) {
-                self.after(written);
-            }
+            driver::forward_messages(&mut self.flows, index, messages, read_before)
+        } else {
+            Vec::new()
+        };
+        self.after(index);
+        for written in written {
+            self.after(written);
         }
         Ok(())
     }
 
-    pub(super) fn take_datagram(
+    #[inline(never)]
+    fn take_datagram(
         &mut self,
         now: Time,
         source: IpAddr,
@@ -90,16 +112,23 @@ impl Host {
     }
 
     /// The flow with this local port and peer.
-    #[inline]
-    pub(super) fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
-        if self.latest.is_none_or(|(known, _)| known != ends) {
-            self.latest = self.by_ends.get(&ends).map(|&index| (ends, index as u32));
+    #[inline(always)]
+    fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
+        match self.latest {
+            Some((known, index)) if known == ends => Some(index as usize),
+            _ => self.look_up(ends),
         }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
+        self.latest = self.by_ends.get(&ends).map(|&index| (ends, index as u32));
         self.latest.map(|(_, index)| index as usize)
     }
 
     /// Answers a segment without a connection by a reset (RFC 9293 section 3.10.7.1).
-    pub(super) fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
+    #[cold]
+    fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
         if segment.flags.has(Flags::RST) || self.resets.len() >= MAX_RESETS {
             return;
         }

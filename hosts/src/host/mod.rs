@@ -221,7 +221,13 @@ impl Host {
 
     /// Writes the next segment into an empty packet; false if there is none. Call it after every
     /// input until it returns false.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let may_transmit = self.ready.is_some() || !self.resets.is_empty();
+        may_transmit && self.transmit(now, packet)
+    }
+
+    fn transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         if let Some(reset) = self.resets.pop_front() {
             *packet = reset;
             return true;
@@ -229,15 +235,19 @@ impl Host {
         while let Some((index, last)) = self.ready {
             let flow = &mut self.flows[index];
             let has_sent = flow.poll_transmit(now, packet);
-            flow.is_ready = has_sent;
+            let is_ready = has_sent && flow.may_transmit();
+            flow.is_ready = is_ready;
             if index == last {
-                self.ready = has_sent.then_some((index, last));
+                self.ready = is_ready.then_some((index, last));
             } else {
                 let next = flow.next_ready;
-                if has_sent {
+                if is_ready {
                     self.flows[last].next_ready = index;
                 }
-                self.ready = Some((next, if has_sent { index } else { last }));
+                self.ready = Some((next, if is_ready { index } else { last }));
+            }
+            if !is_ready {
+                self.schedule(index);
             }
             if has_sent {
                 if let Some(node) = &mut self.reconstruction {
@@ -245,7 +255,6 @@ impl Host {
                 }
                 return true;
             }
-            self.schedule(index);
         }
         false
     }
@@ -303,15 +312,18 @@ impl Host {
     }
 
     /// After an input of a flow: updates its ready state and its deadline.
-    #[inline]
+    #[inline(always)]
     fn after(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if !flow.is_counted && flow.is_complete() {
             flow.is_counted = true;
             self.newly_complete += 1;
         }
-        if !flow.is_ready {
-            flow.is_ready = true;
+        if flow.is_ready {
+            return;
+        }
+        flow.is_ready = flow.may_transmit();
+        if flow.is_ready {
             self.ready = match self.ready {
                 Some((first, last)) => {
                     self.flows[last].next_ready = index;
@@ -319,6 +331,8 @@ impl Host {
                 }
                 None => Some((index, index)),
             };
+        } else {
+            self.schedule(index);
         }
     }
 

@@ -108,6 +108,10 @@ impl Scoreboard {
         newly_arrived: &mut dyn FnMut(u64, &SentSegment),
     ) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
+        // A block is usually reported several times.
+        if self.sacked.containing(start).is_some_and(|(_, known_end)| end <= known_end) {
+            return 0;
+        }
         let (mut newly, mut below_lost, mut below_retransmitted) = (0, 0, 0);
         let (lost_edge, retransmitted_to) = (self.lost_edge, self.retransmitted_to);
         self.newly_sacked.clear();

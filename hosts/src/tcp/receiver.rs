@@ -128,6 +128,7 @@ impl Receiver {
     }
 
     /// A stamped segment arrived with this one-way delay.
+    #[inline(always)]
     pub fn on_stamp(&mut self, delay: Duration) {
         let new = || Box::new(Histogram::new(DELAY_PRECISION_BITS));
         self.one_way_delay.get_or_insert_with(new).add(delay);
@@ -139,6 +140,7 @@ impl Receiver {
     }
 
     /// A payload arrived at `start`. Returns whether it was in order with no gap after it.
+    #[inline]
     pub fn on_payload(
         &mut self,
         now: Time,

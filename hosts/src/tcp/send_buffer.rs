@@ -57,13 +57,19 @@ impl SendBuffer {
     /// # Panics
     /// If the stream does not contain these bytes.
     pub fn emit(&self, start: u64, len: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
-        let end = start + u64::from(len);
-        match self.chunks.front() {
-            Some(Chunk { bytes: None, start: from, end: to }) if *from <= start && end <= *to => {
-                emit_stamped(len, flow, now, packet)
-            }
-            _ => self.emit_chunks(start, end, flow, now, packet),
+        if self.has_zeros(start, len) {
+            stamp::append(len, flow, now, packet)
+        } else {
+            self.emit_chunks(start, start + u64::from(len), flow, now, packet)
         }
+    }
+
+    /// True if `[start, start + len)` is within the first chunk, and that is zeros: nearly always.
+    #[inline]
+    pub fn has_zeros(&self, start: u64, len: u32) -> bool {
+        self.chunks.front().is_some_and(|first| {
+            first.bytes.is_none() && first.start <= start && start + u64::from(len) <= first.end
+        })
     }
 
     /// Like `emit`, for any number of chunks; a separate function, so that the loop has all
@@ -88,7 +94,7 @@ impl SendBuffer {
                     packet.data.extend_from_slice(&bytes[range]);
                 }
                 None if at == start => {
-                    stamped = emit_stamped((to - at) as u32, flow, now, packet);
+                    stamped = stamp::append((to - at) as u32, flow, now, packet);
                 }
                 None => packet.zeros += (to - at) as u32,
             }
@@ -97,17 +103,6 @@ impl SendBuffer {
         assert_eq!(at, end, "the send buffer does not reach that far");
         stamped
     }
-}
-
-/// Appends `zeros`, replacing the first of them by a stamp if there is room. Returns true if there
-/// is.
-fn emit_stamped(zeros: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
-    let behind = zeros.checked_sub(stamp::STAMP_BYTES as u32);
-    if behind.is_some() {
-        packet.data.extend_from_slice(&stamp::emit(flow, now));
-    }
-    packet.zeros += behind.unwrap_or(zeros);
-    behind.is_some()
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl<const N: usize> IpEmitter<N> {
 
     /// Writes the headers into an empty packet. Append options and payload, then call
     /// [`IpEmitter::finish`] to fill in lengths and checksum.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&self, ecn: Ecn, packet: &mut Packet) {
         packet.clear();
         match self.version {
@@ -137,18 +137,39 @@ impl<const N: usize> IpEmitter<N> {
         }
         let fixed_bytes = N - (ETHERNET_BYTES + IPV6_BYTES);
         let (transport, rest) = packet.data[self.transport_at()..].split_at_mut(fixed_bytes);
-        let pseudo_sum = self.pseudo_sum + length as u64;
         let checksum = if self.leaves_checksum {
             packet.checksums = Checksums::Left { protocol: self.template[ETHERNET_BYTES + 9] };
-            checksum::fold(pseudo_sum)
+            checksum::fold(self.pseudo_sum + length as u64)
         } else {
-            !checksum::fold(pseudo_sum + self.ports_sum + fields_sum + checksum::sum(rest))
+            self.checksum(length, fields_sum + checksum::sum(rest))
         };
         (transport, checksum)
     }
 
-    /// The length, the number and the header's checksum of a packet with so long a payload.
+    /// True if a packet's checksums can be written before its payload: with IPv4, unless the device
+    /// writes the transport's.
     #[inline]
+    pub fn is_summed_ipv4(&self) -> bool {
+        self.version == Version::V4 && !self.leaves_checksum
+    }
+
+    /// Like [`IpEmitter::finish`] for [`IpEmitter::is_summed_ipv4`], in a packet's first bytes. The
+    /// transport's header and payload have `length` bytes, and this sum except for the ports.
+    #[inline]
+    pub fn finish_summed_ipv4(&mut self, length: usize, sum: u64, headers: &mut [u8]) -> u16 {
+        self.finish_ipv4(length, headers);
+        self.checksum(length, sum)
+    }
+
+    /// The transport's checksum, if header and payload have `length` bytes, and this sum except for
+    /// the ports.
+    #[inline]
+    fn checksum(&self, length: usize, sum: u64) -> u16 {
+        !checksum::fold(self.pseudo_sum + length as u64 + self.ports_sum + sum)
+    }
+
+    /// The length, the number and the header's checksum of a packet with so long a payload.
+    #[inline(always)]
     fn finish_ipv4(&mut self, payload_bytes: usize, data: &mut [u8]) {
         let ip: &mut [u8; IPV4_BYTES] =
             data[ETHERNET_BYTES..].first_chunk_mut().expect("what `begin` has written");

@@ -87,15 +87,18 @@ impl IpPacket<'_> {
     /// RFC 8200 section 8.1).
     #[inline]
     pub fn is_checksum_right(&self) -> bool {
-        if self.is_checked {
-            return true;
-        }
+        self.is_checked || self.is_sum_right(checksum::sum(self.payload.bytes))
+    }
+
+    /// True if the sum over pseudo-header and payload is correct, given the payload's.
+    #[inline(always)]
+    pub fn is_sum_right(&self, payload_sum: u64) -> bool {
         let addresses = match self.headers {
             Headers::V4(headers) => checksum::sum(&headers[ETHERNET_BYTES + 12..V4_BYTES]),
             Headers::V6(headers) => checksum::sum(&headers[ETHERNET_BYTES + 8..V6_BYTES]),
         };
         let pseudo = addresses + u64::from(self.protocol()) + u64::from(self.payload.len());
-        checksum::fold(pseudo + checksum::sum(self.payload.bytes)) == 0xffff
+        checksum::fold(pseudo + payload_sum) == 0xffff
     }
 }
 
@@ -116,11 +119,23 @@ fn v6(headers: &[u8; V6_BYTES], at: usize) -> IpAddr {
 /// Why the packet must be discarded.
 #[inline(always)]
 pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
+    if is_ipv4(packet) { parse_ipv4(packet) } else { parse_ipv6(packet) }
+}
+
+/// True for a packet that [`parse_ipv4`] parses; otherwise [`parse_ipv6`] does.
+#[inline(always)]
+pub fn is_ipv4(packet: &Packet) -> bool {
+    packet.data.get(12..14).is_some_and(|ethertype| *ethertype == ETHERTYPE_IPV4)
+}
+
+/// Parses an IPv4 packet.
+///
+/// # Errors
+/// Why the packet must be discarded.
+#[inline(always)]
+pub fn parse_ipv4(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     let (headers, behind) = packet.data.split_first_chunk().ok_or(Discard::Truncated)?;
     let headers: &[u8; V4_BYTES] = headers;
-    if headers[12..14] != ETHERTYPE_IPV4 {
-        return parse_ipv6(packet);
-    }
     let ip = &headers[ETHERNET_BYTES..];
     let (header_bytes, total_bytes) = (usize::from(ip[0] & 0xf) * 4, usize::from(be16(ip, 2)));
     if ip[0] >> 4 != 4 || header_bytes < IPV4_BYTES || total_bytes < header_bytes {
@@ -132,7 +147,8 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     let (options, bytes) =
         behind.split_at_checked(header_bytes - IPV4_BYTES).ok_or(Discard::Truncated)?;
     let is_checked = packet.checksums != Checksums::Written;
-    if !is_checked && checksum::fold(checksum::sum(ip) + checksum::sum(options)) != 0xffff {
+    let options_sum = || if options.is_empty() { 0 } else { checksum::sum(options) };
+    if !is_checked && checksum::fold(checksum::sum(ip) + options_sum()) != 0xffff {
         return Err(Discard::BadIpChecksum);
     }
     if be16(ip, 6) & 0x3fff != 0 {
@@ -142,9 +158,15 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     Ok(IpPacket { headers: Headers::V4(headers), payload, is_checked })
 }
 
-/// Apart, so that the path of IPv4 stays short.
+/// Parses a packet that is not IPv4. Apart, so that the path of IPv4 stays short.
+///
+/// # Errors
+/// Why the packet must be discarded.
 #[inline(never)]
-fn parse_ipv6(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
+pub fn parse_ipv6(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
+    if packet.data.len() < V4_BYTES {
+        return Err(Discard::Truncated);
+    }
     if packet.data[12..14] != ETHERTYPE_IPV6 {
         return Err(Discard::NotIp);
     }

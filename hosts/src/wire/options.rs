@@ -66,7 +66,7 @@ pub const TIMESTAMPS_BYTES: usize = 12;
 
 impl Options {
     /// Appends the options, each padded in front to a multiple of 4 bytes.
-    #[inline]
+    #[inline(always)]
     pub fn emit(&self, out: &mut Vec<u8>) {
         if let Some(mss) = self.mss {
             out.extend_from_slice(&[MSS, 4, (mss >> 8) as u8, mss as u8]);

@@ -6,18 +6,20 @@
 use crate::wire::addr::Mac;
 use crate::wire::checksum;
 pub use crate::wire::discard::Discard;
-pub use crate::wire::ip::{ETHERNET_BYTES, Ecn, IPV6_BYTES, Payload};
+pub use crate::wire::ip::{ETHERNET_BYTES, Ecn, IPV4_BYTES, IPV6_BYTES, Payload};
 use crate::wire::ip::{PROTOCOL_TCP, be16, be32};
 use crate::wire::ip_emitter::IpEmitter;
 use crate::wire::ip_packet::{self, IpPacket};
 use crate::wire::options::Options;
+use crate::wire::stamp;
 use core::net::IpAddr;
-use narrows_common::Packet;
+use narrows_common::{Packet, Time};
 
 /// TCP header without options in bytes.
 pub const TCP_BYTES: usize = 20;
 
 const HEADERS_BYTES: usize = ETHERNET_BYTES + IPV6_BYTES + TCP_BYTES;
+const IPV4_HEADERS_BYTES: usize = ETHERNET_BYTES + IPV4_BYTES + TCP_BYTES;
 
 /// The TCP flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -42,6 +44,11 @@ impl Flags {
     /// True if all of `flags` are set.
     pub const fn has(self, flags: Flags) -> bool {
         self.0 & flags.0 == flags.0
+    }
+
+    /// True if any of `flags` is set.
+    pub const fn has_any(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
     }
 
     /// The union with `flags`.
@@ -107,26 +114,34 @@ pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
 /// Why the packet must be discarded.
 #[inline(always)]
 pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> {
+    let (mut segment, options) = parse_fixed(packet)?;
+    segment.read_options(options)?;
+    Ok(segment)
+}
+
+/// Parses the segment in an IP packet except for its options, which it returns as bytes; verifies
+/// every length and its checksum.
+///
+/// # Errors
+/// Why the packet must be discarded.
+#[inline(always)]
+pub(crate) fn parse_fixed<'a>(packet: &IpPacket<'a>) -> Result<(Segment<'a>, &'a [u8]), Discard> {
     if packet.protocol() != PROTOCOL_TCP {
         return Err(Discard::UnknownProtocol);
     }
     let Payload { bytes, zeros } = packet.payload;
-    let tcp: &[u8; TCP_BYTES] = bytes.first_chunk().ok_or(Discard::Truncated)?;
+    let (tcp, rest) = bytes.split_first_chunk().ok_or(Discard::Truncated)?;
+    let tcp: &[u8; TCP_BYTES] = tcp;
     let data_at = usize::from(tcp[12] >> 4) * 4;
     if data_at < TCP_BYTES || data_at > packet.payload.len() as usize {
         return Err(Discard::BadTcpHeader);
     }
-    if data_at > bytes.len() {
-        return Err(Discard::Truncated);
-    }
-    if !packet.is_checksum_right() {
+    let (options, bytes) = rest.split_at_checked(data_at - TCP_BYTES).ok_or(Discard::Truncated)?;
+    // The sum of a fixed length needs no loop.
+    if !packet.is_checked && !packet.is_sum_right(checksum::sum(tcp) + checksum::sum(rest)) {
         return Err(Discard::BadTcpChecksum);
     }
-    let mut options = Options::default();
-    if data_at > TCP_BYTES {
-        options.read(&bytes[TCP_BYTES..data_at]).ok_or(Discard::BadTcpHeader)?;
-    }
-    Ok(Segment {
+    let segment = Segment {
         ips: (packet.source(), packet.destination()),
         ports: (be16(tcp, 0), be16(tcp, 2)),
         seq: be32(tcp, 4),
@@ -134,9 +149,24 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
         flags: Flags(tcp[13]),
         window: be16(tcp, 14),
         ecn: packet.ecn(),
-        options,
-        payload: Payload { bytes: &bytes[data_at..], zeros },
-    })
+        options: Options::default(),
+        payload: Payload { bytes, zeros },
+    };
+    Ok((segment, options))
+}
+
+impl Segment<'_> {
+    /// Reads its options from their bytes.
+    ///
+    /// # Errors
+    /// If a length is impossible.
+    #[inline(always)]
+    pub(crate) fn read_options(&mut self, bytes: &[u8]) -> Result<(), Discard> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.options.read(bytes).ok_or(Discard::BadTcpHeader)
+    }
 }
 
 /// Replaces the acknowledgment number of a segment that [`parse`] accepts (RFC 1624 equation 3).
@@ -198,27 +228,79 @@ impl Emitter {
     /// # Panics
     /// If the payload would not begin at a multiple of 4 bytes, because the options are padded
     /// wrongly.
-    #[inline]
     pub fn begin(&mut self, header: &Header, packet: &mut Packet) {
         self.ip.begin(header.ecn, packet);
         header.options.emit(&mut packet.data);
         let tcp = &mut packet.data[self.ip.transport_at()..];
         let header_bytes = tcp.len();
         assert!(header_bytes % 4 == 0 && header_bytes <= 60, "TCP header of {header_bytes} bytes");
-        let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, header.flags.0, 0, 0])
-            | u32::from(header.window);
         let tcp: &mut [u8; TCP_BYTES] = tcp.first_chunk_mut().expect("the template");
-        tcp[4..8].copy_from_slice(&header.seq.to_be_bytes());
-        tcp[8..12].copy_from_slice(&header.ack.to_be_bytes());
-        tcp[12..16].copy_from_slice(&rest.to_be_bytes());
-        self.fields_sum = u64::from(header.seq) + u64::from(header.ack) + u64::from(rest);
+        self.fields_sum = header.write_fields(header_bytes, tcp);
     }
 
     /// Fills in the fields that depend on the whole packet.
-    #[inline]
     pub fn finish(&mut self, packet: &mut Packet) {
         let (tcp, checksum) = self.ip.finish(self.fields_sum, packet);
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    /// Writes a whole segment into an empty packet: its payload is zeros, which begin with a stamp
+    /// if there is room ([`stamp::append`]). The bytes are those of `begin` and `finish`. The sums
+    /// are of what is written, not of what is read back.
+    #[inline(always)]
+    pub fn emit_zeros(
+        &mut self,
+        header: &Header,
+        zeros: u32,
+        (flow, now): (u32, Time),
+        packet: &mut Packet,
+    ) {
+        if !self.ip.is_summed_ipv4() {
+            return self.emit_zeros_in_turn(header, zeros, (flow, now), packet);
+        }
+        self.ip.begin(header.ecn, packet);
+        header.options.emit(&mut packet.data);
+        let options = packet.data.get(IPV4_HEADERS_BYTES..).unwrap_or_default();
+        let header_bytes = TCP_BYTES + options.len();
+        let mut sum = if options.is_empty() { 0 } else { checksum::sum(options) };
+        if stamp::append(zeros, flow, now, packet) {
+            sum += stamp::sum(flow, now);
+        }
+        let headers: &mut [u8; IPV4_HEADERS_BYTES] =
+            packet.data.first_chunk_mut().expect("the template");
+        let (ip, tcp) = headers.split_at_mut(ETHERNET_BYTES + IPV4_BYTES);
+        let tcp: &mut [u8; TCP_BYTES] = tcp.first_chunk_mut().expect("the template");
+        sum += header.write_fields(header_bytes, tcp);
+        let checksum = self.ip.finish_summed_ipv4(header_bytes + zeros as usize, sum, ip);
+        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    /// Like `emit_zeros`, by `begin` and `finish`.
+    #[inline(never)]
+    fn emit_zeros_in_turn(
+        &mut self,
+        header: &Header,
+        zeros: u32,
+        (flow, now): (u32, Time),
+        packet: &mut Packet,
+    ) {
+        self.begin(header, packet);
+        stamp::append(zeros, flow, now, packet);
+        self.finish(packet);
+    }
+}
+
+impl Header {
+    /// Writes the fields of a TCP header of so many bytes, except the ports and the checksum.
+    /// Returns their sum, of 32-bit words.
+    #[inline(always)]
+    fn write_fields(&self, header_bytes: usize, tcp: &mut [u8; TCP_BYTES]) -> u64 {
+        let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, self.flags.0, 0, 0])
+            | u32::from(self.window);
+        tcp[4..8].copy_from_slice(&self.seq.to_be_bytes());
+        tcp[8..12].copy_from_slice(&self.ack.to_be_bytes());
+        tcp[12..16].copy_from_slice(&rest.to_be_bytes());
+        u64::from(self.seq) + u64::from(self.ack) + u64::from(rest)
     }
 }
 

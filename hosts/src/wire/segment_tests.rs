@@ -219,6 +219,28 @@ fn each_fault_has_its_reason() {
 }
 
 proptest! {
+    /// The packets of a connection, written at once and in turn.
+    #[test]
+    fn zeros_are_written_alike_at_once_and_in_turn(
+        (v6, leaves, dscp, flow) in (any::<bool>(), any::<bool>(), 0u8..64, any::<u32>()),
+        packets in prop::collection::vec((any::<(u32, u32, u8, u16, u64)>(), 0u8..4, prop::option::of(any::<(u32, u32)>()), prop::collection::vec(any::<(u32, u32)>(), 0..3), prop_oneof![Just(0), 1u32..40, 1u32..9000]), 1..4),
+    ) {
+        let mut at_once = if v6 { ipv6_emitter() } else { emitter() }
+            .with_ip(|ip| ip.leaving_checksum(leaves).with_dscp(dscp));
+        let mut in_turn = at_once.clone();
+        for ((seq, ack, flags, window, ps), ecn, timestamps, blocks, zeros) in packets {
+            let mut options = Options { timestamps, ..Options::default() };
+            blocks.iter().for_each(|&(left, right)| options.sack.push(left, right));
+            let ecn = Ecn::from_bits(ecn);
+            let header = Header { seq, ack, flags: Flags(flags), window, ecn, options };
+            let (mut packet, mut expected) = (Packet::default(), Packet::default());
+            at_once.emit_zeros(&header, zeros, (flow, Time::from_ps(ps)), &mut packet);
+            in_turn.emit_zeros_in_turn(&header, zeros, (flow, Time::from_ps(ps)), &mut expected);
+            prop_assert_eq!(&packet, &expected);
+            prop_assert_eq!(parse(&packet).unwrap().payload.len(), zeros);
+        }
+    }
+
     #[test]
     fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..120), zeros in 0u32..2000) {
         let mut packet = Packet { data, zeros, ..Packet::default() };

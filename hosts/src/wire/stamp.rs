@@ -5,7 +5,7 @@
 //! segment with at least 16 payload bytes; a retransmission has its own transmit time. The receiver
 //! measures one-way delay from it, on every target.
 
-use narrows_common::Time;
+use narrows_common::{Packet, Time};
 
 /// Length of a stamp.
 pub const STAMP_BYTES: usize = 16;
@@ -13,6 +13,7 @@ pub const STAMP_BYTES: usize = 16;
 const MAGIC: [u8; 4] = *b"nrws";
 
 /// The stamp of a segment of `flow`, sent at `sent_at`.
+#[inline]
 pub fn emit(flow: u32, sent_at: Time) -> [u8; STAMP_BYTES] {
     let mut stamp = [0; STAMP_BYTES];
     stamp[..4].copy_from_slice(&MAGIC);
@@ -21,7 +22,27 @@ pub fn emit(flow: u32, sent_at: Time) -> [u8; STAMP_BYTES] {
     stamp
 }
 
+/// The sum of a stamp for the Internet checksum, of 32-bit words.
+#[inline(always)]
+pub fn sum(flow: u32, sent_at: Time) -> u64 {
+    let time = sent_at.as_ps();
+    u64::from(u32::from_be_bytes(MAGIC)) + u64::from(flow) + (time >> 32) + (time & 0xffff_ffff)
+}
+
+/// Appends `zeros`, replacing the first of them by a stamp if there is room. Returns true if there
+/// is.
+#[inline(always)]
+pub fn append(zeros: u32, flow: u32, sent_at: Time, packet: &mut Packet) -> bool {
+    let behind = zeros.checked_sub(STAMP_BYTES as u32);
+    if behind.is_some() {
+        packet.data.extend_from_slice(&emit(flow, sent_at));
+    }
+    packet.zeros += behind.unwrap_or(zeros);
+    behind.is_some()
+}
+
 /// The transmit time of a segment with this payload, if it carries a stamp of `flow`.
+#[inline]
 pub fn parse(flow: u32, payload: &[u8]) -> Option<Time> {
     let stamp: &[u8; STAMP_BYTES] = payload.first_chunk()?;
     let (name, time) = stamp.split_at(8);

@@ -41,6 +41,9 @@ impl Connection {
         }
         self.must_echo_mark |= self.settings.reports_window && segment.ecn == Ecn::Ce;
         let is_window_update = self.update_window(segment, start, ack);
+        if self.sender.active().is_none() {
+            return Step::Continue;
+        }
         let (echoes_mark, echoed_at) = (self.echoes_mark(segment), self.echoed_at(now, segment));
         let one_way = self.one_way(segment);
         let Some(sender) = self.sender.active() else { return Step::Continue };

@@ -8,6 +8,7 @@
 //! TIME-WAIT lasts 60 s, as in Linux (RFC 9293 recommends 4 minutes).
 
 mod ack_input;
+mod emission;
 mod handshake;
 mod input;
 mod keep_alive;

@@ -70,11 +70,16 @@ impl Connection {
     }
 
     /// Eighth: the FIN, once everything before it has arrived.
+    #[inline(always)]
     pub(super) fn take_fin(&mut self, now: Time, segment: &Segment<'_>, start: u64) -> Step {
-        let at = start + u64::from(segment.payload.len());
-        if !segment.flags.has(Flags::FIN) {
-            return Step::Continue;
+        if segment.flags.has(Flags::FIN) {
+            let at = start + u64::from(segment.payload.len());
+            return self.take_fin_at(now, at);
         }
+        Step::Continue
+    }
+
+    fn take_fin_at(&mut self, now: Time, at: u64) -> Step {
         self.receiver.due = AckDue::Now;
         if at != self.receiver.buffer.nxt() {
             return Step::Continue;
