@@ -15,9 +15,9 @@ from tests.support.real_time import Machine
 
 TESTS = Path(__file__).parent
 ALONE: Final = (
-    "interop", "p4runtime/test_load.py", "switch/test_live_switch.py", "switch/test_record.py",
-    "targets", "tools/test_calibrate.py", "tools/test_lab.py", "tools/test_shell.py",
-    "traffic/test_generate.py",
+    "interop", "ipv6/test_bmv2.py", "p4runtime/test_load.py", "switch/test_live_switch.py",
+    "switch/test_record.py", "targets", "tools/test_calibrate.py", "tools/test_lab.py",
+    "tools/test_shell.py", "traffic/test_generate.py",
 )  # fmt: skip
 """Tests that measure time, or that open ports and network namespaces; other tests at the same time
 would disturb them. `make test` shares out the rest among all cores.

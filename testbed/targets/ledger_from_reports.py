@@ -160,11 +160,12 @@ def bottleneck_summary(
     dequeued: int,
     queued: int,
     drops: Mapping[str, int],
+    marks: Mapping[str, int] | None = None,
 ) -> BottleneckSummary:
     """The bottleneck in the summary: its last rate, its figures, and its packets by outcome; drops
-    by reason.
+    and marks by reason.
     """
-    return {
+    summary: BottleneckSummary = {
         "switch": switch_plan.name,
         "port": switch_plan.port,
         "rate_bps": rate_bps,
@@ -181,6 +182,9 @@ def bottleneck_summary(
         "dropped": sum(drops.values()),
         "drops": {reason: count for reason, count in drops.items() if count},
     }
+    if marked := {reason: count for reason, count in (marks or {}).items() if count}:
+        summary["marks"] = marked
+    return summary
 
 
 NO_FIGURES: QueueFigures = {

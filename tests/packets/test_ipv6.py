@@ -19,6 +19,7 @@ from narrows.controller.routes import routes
 from narrows.controller.stages import ECN, TELEMETRY
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import switch_state
+from narrows.testbed.targets.bmv2.clock import is_report_of, probe
 from narrows.traffic.scapy import FlowMetadata, IndividualReport
 from tests.packets.target import FLOW, NODE, PORTS, REPORTS, SINK, SOURCE, Target, built, forwarded
 from tests.packets.test_forwarding import HEAD, NO_ROUTE, TTL_EXPIRED
@@ -138,6 +139,15 @@ def test_reports_name_the_flow_and_hold_60_bytes(target: Target) -> None:
     assert all(number >> 31 for number in ids[1:])
     assert len(set(ids[1:4])) == 3
     assert ids[4] == ids[5]
+
+
+@pytest.mark.parametrize("to", [FLOW.destination, RECEIVER], ids=["ipv4", "ipv6"])
+def test_a_probes_report_is_known_by_its_number(target: Target, to: net.Host) -> None:
+    numbers = (3, 0xFFFF, 260)
+    reports = reported(target, [built(Ether(probe(str(to.ip), number))) for number in numbers])
+    known = [[is_report_of(bytes(report), number) for number in numbers] for report in reports]
+    assert known == [[row == column for column in range(3)] for row in range(3)]
+    assert not is_report_of(bytes(reports[0])[:100], 0)
 
 
 def test_an_entry_counts_its_flow(target: Target) -> None:

@@ -56,15 +56,28 @@ pytestmark = [
 ]
 
 
-def run_on_bmv2(directory: Path, *more: str) -> RunDirectory:
-    """A run that its own checks call valid; skipped if they void it."""
-    source = write(directory, SCENARIO)
+def any_run_on_bmv2(directory: Path, text: str, *more: str) -> RunDirectory:
+    """A run, which its own checks may call void."""
+    source = write(directory, text)
     ran = narrows("run", source, "--target", "bmv2", "--out", directory, "--no-figures", *more)
     if ran.returncode != 0:
         assert "invalid" in ran.stderr, ran.stderr
-        print(ran.stderr)
+    [summary] = directory.glob("scenario/*/summary.json")
+    return RunDirectory(summary.parent)
+
+
+def skip_if_void(run: RunDirectory) -> None:
+    """Skips a test of figures if the run's own checks void it."""
+    if reason := run.summary["invalid_reason"]:
+        print(reason)
         pytest.skip("a run on bmv2 was void on this machine")
-    return RunDirectory(directory / "scenario" / "seed=1")
+
+
+def run_on_bmv2(directory: Path, *more: str) -> RunDirectory:
+    """A run that its own checks call valid; skipped if they void it."""
+    done = any_run_on_bmv2(directory, SCENARIO, *more)
+    skip_if_void(done)
+    return done
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +150,8 @@ def test_what_bmv2_gets_wrong_is_in_the_run_and_its_report(
 @without(LINUX.missing())
 @pytest.mark.parametrize("discipline", ["p4-codel", "p4-red", "p4-pie"])
 def test_a_discipline_in_p4_drops_after_the_queue(tmp_path: Path, discipline: str) -> None:
-    run_on_bmv2(tmp_path, "--set", f"bottleneck.discipline={discipline}")
-    (summary,) = tmp_path.glob("scenario/*/summary.json")
-    bottleneck = json.loads(summary.read_text())["bottleneck"]
+    done = run_on_bmv2(tmp_path, "--set", f"bottleneck.discipline={discipline}")
+    bottleneck = done.summary["bottleneck"]
     assert bottleneck["drops"]["egress-program"] > 0
     assert bottleneck["arrived"] == bottleneck["enqueued"] + bottleneck["drops"].get(
         "queue-full", 0

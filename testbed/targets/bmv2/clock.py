@@ -13,6 +13,7 @@ collector's queue. It then waits in bmv2's second queue of 128 packets, which al
 from __future__ import annotations
 
 import ctypes
+import ipaddress
 import socket
 import struct
 import threading
@@ -33,7 +34,11 @@ STAMPS_AT, INNER_AT, SEQUENCE_AT, DPORT_AT = 74, 110, 42, 36
 """Offsets in a report: ingress and egress timestamps, packet, sequence number, UDP port
 (p4/headers.p4).
 """
-IDENTIFICATION_AT = INNER_AT + 4
+NUMBER_AT = {4: INNER_AT + 4, 6: INNER_AT + 2}
+"""By IP version, the field of a probe with its number: the identification, or the flow label's last
+two bytes.
+"""
+ETHERTYPES = {4: dpkt.ethernet.ETH_TYPE_IP, 6: dpkt.ethernet.ETH_TYPE_IP6}
 ETH_P_ALL = 3
 SO_ATTACH_FILTER, SO_TIMESTAMPNS = 26, 35
 """From asm-generic/socket.h."""
@@ -127,20 +132,28 @@ class Path:
 
 def probe(destination: str, number: int) -> bytes:
     """A UDP datagram to a port without a listener."""
-    datagram = dpkt.udp.UDP(sport=9, dport=9, ulen=8)
-    packet = dpkt.ip.IP(
-        src=socket.inet_aton("192.0.2.1"), dst=socket.inet_aton(destination),
-        id=number, p=dpkt.ip.IP_PROTO_UDP, data=datagram,
-    )  # fmt: skip
-    packet.len = len(packet)
-    return bytes(dpkt.ethernet.Ethernet(data=packet)).ljust(60, b"\0")
+    to, datagram = ipaddress.ip_address(destination), dpkt.udp.UDP(sport=9, dport=9, ulen=8)
+    packet: dpkt.ip.IP | dpkt.ip6.IP6
+    if to.version == 4:
+        packet = dpkt.ip.IP(
+            src=socket.inet_aton("192.0.2.1"), dst=to.packed,
+            id=number, p=dpkt.ip.IP_PROTO_UDP, data=datagram,
+        )  # fmt: skip
+        packet.len = len(packet)
+    else:
+        packet = dpkt.ip6.IP6(
+            src=socket.inet_pton(socket.AF_INET6, "2001:db8::1"), dst=to.packed,
+            flow=number, plen=len(datagram), nxt=dpkt.ip.IP_PROTO_UDP, hlim=64, data=datagram,
+        )  # fmt: skip
+    frame = dpkt.ethernet.Ethernet(type=ETHERTYPES[to.version], data=packet)
+    return bytes(frame).ljust(60, b"\0")
 
 
 def is_report_of(frame: bytes, number: int) -> bool:
     """True for the report of a probe."""
-    if len(frame) < IDENTIFICATION_AT + 2:
+    if len(frame) <= INNER_AT or (at := NUMBER_AT.get(frame[INNER_AT] >> 4)) is None:
         return False
-    return frame[IDENTIFICATION_AT : IDENTIFICATION_AT + 2] == number.to_bytes(2, "big")
+    return frame[at : at + 2] == number.to_bytes(2, "big")
 
 
 class Sampler:

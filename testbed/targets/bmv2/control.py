@@ -19,6 +19,7 @@ from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.errors import DriverError
 from narrows.controller.events import Done, ManagedSwitch, carry_out
 from narrows.controller.state import SwitchState
+from narrows.controller.switch import IP_TABLES
 from narrows.schema.units import PS_PER_NS, PS_PER_S
 from narrows.testbed.targets.bmv2.clock import US_NS
 from narrows.testbed.targets.bmv2.switch import Bmv2
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 DROPS = "NarrowsIngress.count_drops.drops"
 RANDOM_LOSS = 5
 """From p4/metadata.p4."""
-FLOWS = "NarrowsIngress.identify_flow.flow"
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 AQM_DROPS = "NarrowsEgress.after_queue.signal.aqm_drops"
+MARKS = ("NarrowsEgress.after_queue.signal.aqm_marks", "NarrowsEgress.mark_ecn.ecn_marks")
+"""Of a discipline after the queue, and of `ecn_threshold`. A packet that both mark counts twice."""
 QUIET_S = 0.1
 DRAIN_S = 10.0
 
@@ -70,6 +72,8 @@ class ProgramCounts:
     """Packets dequeued and sent, by port."""
     dropped_after_queue: dict[int, int]
     """Packets that a discipline of the program dropped after the queue, by port."""
+    marked: dict[int, int]
+    """Packets that the program marked, by port."""
 
     @property
     def taken(self) -> int:
@@ -89,6 +93,7 @@ class ProgramCounts:
             self.to_bottleneck - before.to_bottleneck,
             more(self.dequeued, before.dequeued),
             more(self.dropped_after_queue, before.dropped_after_queue),
+            more(self.marked, before.marked),
         )
 
 
@@ -163,7 +168,12 @@ class Control:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
                 after_queue = await client.read_counters(AQM_DROPS)
-                lines = await client.read_entry_counts(FLOWS)
+                marks = [await client.read_counters(each) for each in MARKS]
+                lines = {
+                    line: count
+                    for tables in IP_TABLES.values()
+                    for line, count in (await client.read_entry_counts(tables.flows)).items()
+                }
             there = self.switch_plan.flows_to(self.switch_plan.port)
             return ProgramCounts(
                 {reason: count.packets for reason, count in cells.items() if count.packets},
@@ -171,6 +181,7 @@ class Control:
                 sum(count.packets for line, count in lines.items() if line in there),
                 now,
                 {port: after_queue[port].packets for port in now},
+                {port: sum(cells[port].packets for cells in marks) for port in now},
             )
 
         return asyncio.run(work())

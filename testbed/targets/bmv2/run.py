@@ -195,6 +195,7 @@ def with_switch(
             dequeued=left + after_queue,
             queued=sent - left,
             drops=drops,
+            marks={"egress-program": counts.marked[switch_plan.port]},
         ),
         "switches": {
             switch_plan.name: {
