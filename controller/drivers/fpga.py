@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Final, Self, cast
 
 from narrows.controller.drivers import QueueState, kind_and_value
-from narrows.controller.drivers.fpga_counts import COUNTED, EVENTS, Counts
+from narrows.controller.drivers.fpga_counts import BYTES_AT, COUNTED, EVENTS, Counts
 from narrows.controller.drivers.fpga_protocol import (
     DIRECTIONS,
     PORT,
@@ -35,6 +35,8 @@ IDENTITY: Final = int.from_bytes(b"NARROWS1", "big")
 ANSWER_S: Final = 0.3
 """How long an answer may take before its request is sent again."""
 TRIES: Final = 10
+CODEL: Final = {"target": 5e9, "interval": 1e11, "mtu": 1514.0}
+"""Parameters of `codel` that are registers of the board, and their defaults."""
 POLL_S: Final = 0.002
 """How often to ask whether settings are in force."""
 
@@ -181,7 +183,7 @@ class FpgaDriver:
         return {"LIMIT_KIND": KINDS.index(kind), "LIMIT": value}
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
-        """Sets a port's queue discipline: `drop-tail`, or `ecn-threshold` in steps. Raises
+        """Sets a port's queue discipline: `drop-tail`, `codel`, or `ecn-threshold` in steps. Raises
         `DriverError` for another.
         """
         await self.set(port, **discipline_registers(port, discipline))
@@ -219,8 +221,8 @@ class FpgaDriver:
             max_packets=None,
             max_bytes=None,
             mean_packets=None,
-            transmitted=counts.dequeued,
-            transmitted_bytes=counts.dequeued_bytes,
+            transmitted=counts.transmitted,
+            transmitted_bytes=counts.transmitted_bytes,
             dropped=counts.dropped,
         )
 
@@ -232,7 +234,7 @@ class FpgaDriver:
         cells = dict[tuple[str, str], tuple[int, int]]()
         for key, address in COUNTED.items():
             cell = base + Direction.COUNTS + address
-            cells[key] = await self.read(cell), await self.read(cell + 16)
+            cells[key] = await self.read(cell), await self.read(cell + BYTES_AT)
         return Counts(cells, {name: await self.register(port, name) for name in EVENTS})
 
     async def register(self, port: int, register: Direction) -> int:
@@ -294,15 +296,18 @@ def discipline_registers(port: int, discipline: DisciplineConfig) -> dict[str, i
         if isinstance(discipline, str)
         else (discipline["name"], dict(discipline.get("parameters", {})))
     )
+    if name == "codel":
+        return codel_registers(given)
     if name not in ("drop-tail", "ecn-threshold"):
         raise DriverError(
-            f"port {port}: discipline {name}: the board has drop-tail and ecn-threshold"
+            f"port {port}: discipline {name}: the board has drop-tail, codel and ecn-threshold"
         )
     for key, only in STEP.items():
         if (value := given.pop(key, only)) != only:
             raise DriverError(f"port {port}: {key} {value:g}: the board marks in a step")
     enable = sum(1 << bit for bit, key in enumerate(THRESHOLDS) if key in given)
-    return {"ECN_ENABLE": enable} | {f"ECN_{key.upper()}": int(v) for key, v in given.items()}
+    values = {f"ECN_{key.upper()}": int(value) for key, value in given.items()}
+    return {"CODEL": 0, "ECN_ENABLE": enable} | values
 
 
 def loss_registers(port: int, probability: float) -> dict[str, int]:
@@ -311,6 +316,19 @@ def loss_registers(port: int, probability: float) -> dict[str, int]:
         raise DriverError(f"port {port}: loss {probability}: expected a probability")
     # Rounded up, as a draw is lost if it is below (common/src/rng.rs).
     return {"LOSS_THRESHOLD": -int(-probability * 2**53 // 1)}
+
+
+def codel_registers(given: Mapping[str, float]) -> dict[str, int]:
+    """The registers of `codel` with some parameters, in base units."""
+    above = int(given.get("mark-above", 0))
+    values = {name: int(given.get(name, default)) for name, default in CODEL.items()}
+    return {
+        "CODEL": 1 | (given.get("ecn", 0) != 0) << 1,
+        **{f"CODEL_{name.upper()}": value for name, value in values.items()},
+        # Its `mark-above` is the threshold of time.
+        "ECN_ENABLE": (above != 0) << THRESHOLDS.index("time"),
+        "ECN_TIME": above,
+    }
 
 
 class _Endpoint(asyncio.DatagramProtocol):

@@ -11,18 +11,22 @@ from narrows.controller.drivers.fpga_protocol import Direction
 REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "enqueue": ("",),
     "dequeue": ("",),
-    "drop": ("queue-full", "egress-program", "random-loss", "memory-full"),
-    "mark": ("threshold-packets", "threshold-bytes", "threshold-time"),
+    "drop": ("queue-full", "egress-program", "random-loss", "memory-full", "codel"),
+    "mark": ("threshold-packets", "threshold-bytes", "threshold-time", "codel"),
 }
 """The reasons of each kind of row, in the order of their numbers."""
 KINDS: Final = tuple(REASONS)
 """The kinds of rows, in the order of their numbers."""
 COUNTED: Final = {
-    (kind, reason): 4 * number + index
+    (kind, reason): 8 * number + index
     for number, (kind, reasons) in enumerate(REASONS.items())
     for index, reason in enumerate(reasons)
 }
 """The place of each count among a port's."""
+BYTES_AT: Final = 32
+"""Where the counts of bytes begin, after those of packets."""
+CODEL: Final = ("drop", "codel")
+"""Packets that had entered the queue, and count as dequeued, too."""
 RANDOM_LOSS: Final = ("drop", "random-loss")
 EVENTS: Final = (
     Direction.ERRORED, Direction.RUNTS, Direction.GIANTS, Direction.ROWS_LOST, Direction.LEFT,
@@ -71,6 +75,16 @@ class Counts:
         return self.cells["dequeue", ""][1]
 
     @property
+    def transmitted(self) -> int:
+        """Packets that left the queue for the line."""
+        return self.dequeued - self.cells[CODEL][0]
+
+    @property
+    def transmitted_bytes(self) -> int:
+        """Their bytes that count against the rate."""
+        return self.dequeued_bytes - self.cells[CODEL][1]
+
+    @property
     def dropped(self) -> int:
         """Packets dropped for any reason."""
         return sum(self.of("drop").values())
@@ -78,7 +92,7 @@ class Counts:
     @property
     def arrived(self) -> int:
         """Packets that arrived without error."""
-        return self.enqueued + self.dropped
+        return self.enqueued + self.dropped - self.cells[CODEL][0]
 
     @property
     def waiting(self) -> int:

@@ -70,7 +70,7 @@ class Board(IntEnum):
 
 
 class Direction(IntEnum):
-    """Registers of a direction, from its base. Those up to DELAY take effect with a commit."""
+    """Registers of a direction, from its base. Settings take effect with a commit."""
 
     RATE = 0x00
     BASIS = 0x01
@@ -87,6 +87,11 @@ class Direction(IntEnum):
     LOSS_STATE_3 = 0x0C
     LOSS_SET_STATE = 0x0D
     DELAY = 0x0E
+    CODEL = 0x14
+    """Bit 0: CoDel is in force; bit 1: it marks what it can instead of dropping it."""
+    CODEL_TARGET = 0x15
+    CODEL_INTERVAL = 0x16
+    CODEL_MTU = 0x17
     COMMIT = 0x10
     """When the settings take effect together, in ps, or 0 for now; reads as 0 when done."""
     CANCEL = 0x11
@@ -101,7 +106,7 @@ class Direction(IntEnum):
     UNDERRUNS = 0x26
     LATEST_PS = 0x27
     COUNTS = 0x80
-    """Counts of the ledger: + 4 * kind + reason, packets; 16 more, their bytes; + 64 + n, dequeued
+    """Counts of the ledger: + 8 * kind + reason, packets; 32 more, their bytes; + 64 + n, dequeued
     packets whose waiting time has n significant bits.
     """
 

@@ -10,10 +10,16 @@
 #include <string>
 
 namespace {
-// A change of the rate takes the most cycles: three products of 64 bits, 16 bits a cycle.
+// From one row of the ledger to the next, and to an event's end. A change of the rate takes the
+// most: three products of 64 bits, 17 bits a cycle.
 constexpr int MOST_CYCLES = 1000;
 constexpr uint32_t MOST_FRAME_BYTES = 65535;
 constexpr uint64_t RATES = uint64_t{1} << 40;
+// Of CoDel, as queueing/src/disciplines/codel.rs has them.
+constexpr uint64_t MOST_TARGET_PS = 10'000'000'000'000;
+constexpr uint64_t LEAST_INTERVAL_PS = 1000;
+constexpr uint64_t MOST_INTERVAL_PS = 100'000'000'000'000;
+constexpr uint32_t MOST_MTU = 1'000'000;
 constexpr int FAILED = -1;
 constexpr int DROP_KIND = 2;
 constexpr int MEMORY_FULL = 3;
@@ -55,7 +61,12 @@ struct core {
     // Cycles until a condition holds; fails where it never does.
     template <typename Condition> bool until(Condition holds) {
         top->eval();
+        auto seen = rows.size();
         for (int n = 0; !holds(); ++n) {
+            if (rows.size() != seen) {
+                seen = rows.size();
+                n = 0;
+            }
             if (n == MOST_CYCLES) {
                 error = "the core did not finish an event";
                 return false;
@@ -85,6 +96,12 @@ int core_set(core_t *core, uint64_t at_ps, const core_settings_t *settings) {
     if (!core->error.empty()) return FAILED;
     if (settings->rate_bps == 0 || settings->rate_bps >= RATES)
         return core->fail("a rate is from 1 bit/s to 1.0995 Tb/s");
+    if (settings->codel_enable
+        && (settings->codel_target_ps > MOST_TARGET_PS
+            || settings->codel_interval_ps < LEAST_INTERVAL_PS
+            || settings->codel_interval_ps > MOST_INTERVAL_PS || settings->codel_mtu > MOST_MTU))
+        return core->fail("CoDel's target is up to 10 s, its interval 1 ns to 100 s, its mtu up to "
+                          "1,000,000 bytes");
     auto &top = *core->top;
     top.rate = settings->rate_bps;
     top.limit = settings->limit;
@@ -100,6 +117,11 @@ int core_set(core_t *core, uint64_t at_ps, const core_settings_t *settings) {
     top.limit_kind = settings->limit_kind;
     top.ecn_enable = settings->ecn_enable;
     top.loss_set_state = settings->loss_set_state;
+    top.codel_enable = settings->codel_enable;
+    top.codel_marks = settings->codel_marks;
+    top.codel_target = settings->codel_target_ps;
+    top.codel_interval = settings->codel_interval_ps;
+    top.codel_mtu = settings->codel_mtu;
     top.settings_at = at_ps;
     top.horizon = at_ps;
     top.settings_valid = 1;

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Changes with any function or structure here. */
-#define CORE_ABI 1
+#define CORE_ABI 2
 
 typedef struct core core_t;
 
@@ -27,10 +27,15 @@ typedef struct {
     uint64_t ecn_time_ps;
     uint64_t loss_threshold;
     uint64_t loss_state[4];
+    uint64_t codel_target_ps;
+    uint64_t codel_interval_ps;
+    uint32_t codel_mtu;
     uint8_t basis;
     uint8_t limit_kind;
     uint8_t ecn_enable;
     uint8_t loss_set_state;
+    uint8_t codel_enable;
+    uint8_t codel_marks;
 } core_settings_t;
 
 /* A row of the ledger. */
@@ -64,7 +69,8 @@ int core_set(core_t *core, uint64_t at_ps, const core_settings_t *settings);
 int core_offer(core_t *core, uint64_t at_ps, uint32_t frame_bytes, int is_ecn_capable);
 /* Whether a packet is due, and when. */
 int core_due(const core_t *core, uint64_t *at_ps);
-/* The next packet that is due by a time: 1, or 0 if there is none. core_finish() must follow. */
+/* The next packet that is due by a time: 1, or 0 if there is none. core_finish() must follow. Those
+ * that CoDel drops before it are in the ledger. */
 int core_dequeue(core_t *core, uint64_t by_ps, core_dequeued_t *dequeued);
 /* What became of the dequeued packet. The times of its transmission if it was sent (fate 0). */
 int core_finish(core_t *core, int fate, uint32_t frame_bytes, uint64_t *start_ps, uint64_t *end_ps);

@@ -28,6 +28,11 @@ module decisions_top (
     input  logic [63:0] loss_state_1,
     input  logic [63:0] loss_state_2,
     input  logic [63:0] loss_state_3,
+    input  logic        codel_enable,
+    input  logic        codel_marks,
+    input  logic [43:0] codel_target,
+    input  logic [46:0] codel_interval,
+    input  logic [19:0] codel_mtu,
 
     output logic        dequeued_valid,
     input  logic        dequeued_ready,
@@ -45,7 +50,7 @@ module decisions_top (
     output logic [47:0] row_number,
     output logic [63:0] row_at,
     output logic [1:0]  row_kind,
-    output logic [1:0]  row_reason,
+    output logic [2:0]  row_reason,
     output logic [16:0] row_counted,
     output logic [23:0] row_packets,
     output logic [40:0] row_bytes,
@@ -57,8 +62,8 @@ module decisions_top (
 );
     // Room for 1,048,576 packets; testbed/targets/rtl/run.py has the same number.
     localparam int DEPTH_LOG2 = 20;
-    // A transmission time in one cycle, and a product of a rate in four: a model has no path to be
-    // short.
+    // A transmission time in one cycle, a product of a rate and a root in four: a model has no path
+    // to be short.
     localparam int STEPS = narrows_pkg::COUNTED_W;
 
     narrows_settings_t settings;
@@ -76,6 +81,11 @@ module decisions_top (
     assign settings.loss_set_state = loss_set_state;
     assign settings.loss_state = {loss_state_3, loss_state_2, loss_state_1, loss_state_0};
     assign settings.delay = '0;
+    assign settings.codel_enable = codel_enable;
+    assign settings.codel_marks = codel_marks;
+    assign settings.codel_target = codel_target;
+    assign settings.codel_interval = codel_interval;
+    assign settings.codel_mtu = codel_mtu;
 
     assign row_number = row.number;
     assign row_at = row.at;
@@ -96,7 +106,7 @@ module decisions_top (
         .dequeued_frame_bytes(), .dequeued_tag(), .dequeued_marked,
         .egress_fate, .egress_frame_bytes,
         .sent, .sent_start, .sent_end, .sent_counted(),
-        .row_valid, .row_ready(1'b1), .row,
+        .row_valid, .row_ready(1'b1), .row, .discarded(),
         .waiting, .due_valid, .due_at
     );
     /* verilator lint_on PINCONNECTEMPTY */

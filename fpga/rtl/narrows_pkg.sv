@@ -14,6 +14,11 @@ package narrows_pkg;
     localparam int NUMBER_W = 48;
     localparam int PACKETS_W = 24;
     localparam int BYTES_W = 41;
+    // Of CoDel: a target up to 10 s, an interval up to 100 s, an mtu up to 1,000,000 bytes, drops.
+    localparam int TARGET_W = 44;
+    localparam int INTERVAL_W = 47;
+    localparam int MTU_W = 20;
+    localparam int CODEL_COUNT_W = 32;
 
     // Picoseconds that a byte takes at 1 bit/s.
     localparam int BYTE_PS_W = 43;
@@ -35,14 +40,17 @@ package narrows_pkg;
     localparam logic [1:0] EVENT_DROP = 2'd2;
     localparam logic [1:0] EVENT_MARK = 2'd3;
 
-    localparam logic [1:0] DROP_QUEUE_FULL = 2'd0;
-    localparam logic [1:0] DROP_EGRESS = 2'd1;
-    localparam logic [1:0] DROP_RANDOM = 2'd2;
-    localparam logic [1:0] DROP_MEMORY_FULL = 2'd3;
+    localparam int REASON_W = 3;
+    localparam logic [REASON_W-1:0] DROP_QUEUE_FULL = 3'd0;
+    localparam logic [REASON_W-1:0] DROP_EGRESS = 3'd1;
+    localparam logic [REASON_W-1:0] DROP_RANDOM = 3'd2;
+    localparam logic [REASON_W-1:0] DROP_MEMORY_FULL = 3'd3;
+    localparam logic [REASON_W-1:0] DROP_CODEL = 3'd4;
 
-    localparam logic [1:0] MARK_PACKETS = 2'd0;
-    localparam logic [1:0] MARK_BYTES = 2'd1;
-    localparam logic [1:0] MARK_TIME = 2'd2;
+    localparam logic [REASON_W-1:0] MARK_PACKETS = 3'd0;
+    localparam logic [REASON_W-1:0] MARK_BYTES = 3'd1;
+    localparam logic [REASON_W-1:0] MARK_TIME = 3'd2;
+    localparam logic [REASON_W-1:0] MARK_CODEL = 3'd3;
 
     // What egress did with a dequeued packet: it is sent, dropped, or goes another way.
     localparam logic [1:0] FATE_SENT = 2'd0;

@@ -21,6 +21,12 @@ typedef struct packed {
     logic [255:0]                        loss_state;
     // Propagation delay after the transmission.
     logic [narrows_pkg::TIME_W-1:0]      delay;
+    // Whether CoDel is in force, and marks ECN-capable packets instead of dropping them.
+    logic                                codel_enable;
+    logic                                codel_marks;
+    logic [narrows_pkg::TARGET_W-1:0]    codel_target;
+    logic [narrows_pkg::INTERVAL_W-1:0]  codel_interval;
+    logic [narrows_pkg::MTU_W-1:0]       codel_mtu;
 } narrows_settings_t;
 
 // A row of the ledger: an event of a packet at the queue.
@@ -28,7 +34,7 @@ typedef struct packed {
     logic [narrows_pkg::NUMBER_W-1:0]    number;
     logic [narrows_pkg::TIME_W-1:0]      at;
     logic [1:0]                          kind;
-    logic [1:0]                          reason;
+    logic [narrows_pkg::REASON_W-1:0]    reason;
     logic [narrows_pkg::COUNTED_W-1:0]   counted;
     // The queue after the event.
     logic [narrows_pkg::PACKETS_W-1:0]   packets;

@@ -41,7 +41,8 @@ pub use port::config::{PortConfig, PortError};
 pub use port::scheduler::{QueueConfig, QueueShare};
 pub use port::serializer::RateTrace;
 pub use port_core::{
-    CoreDequeued, CoreRow, CoreSettings, Fate, PortCore, Thresholds, threshold_reasons,
+    CoreDequeued, CoreDiscipline, CoreReasons, CoreRow, CoreSettings, Fate, PortCore, Thresholds,
+    core_reasons,
 };
 pub use queued::{Backlog, Fifo, Label, Queued, QueuedPacket};
 pub use randomness::Randomness;

@@ -20,6 +20,7 @@ RATE, LIMIT_KIND, LIMIT, ECN_ENABLE, ECN_TIME, LOSS, DELAY, COMMIT, CANCEL, GENE
     0x100 + n for n in (0, 2, 3, 4, 7, 8, 14, 16, 17, 18)
 )
 BUSY, LATE = 5, 6
+CODEL, TARGET, INTERVAL, MTU = range(0x114, 0x118)
 
 
 class Registers(asyncio.DatagramProtocol):
@@ -96,18 +97,35 @@ def test_settings_are_written_and_then_committed() -> None:
 
     assert [at for at in run(work).written if at[0] != 0x10D] == [
         (RATE, 10**8), (COMMIT, 0), (LIMIT_KIND, 0), (LIMIT, 20), (COMMIT, 0),
-        (DELAY, 5 * 10**9), (COMMIT, 0), (ECN_ENABLE, 4), (ECN_TIME, 10**9), (COMMIT, 0),
+        (DELAY, 5 * 10**9), (COMMIT, 0),
+        (CODEL, 0), (ECN_ENABLE, 4), (ECN_TIME, 10**9), (COMMIT, 0),
         (LOSS, 2**52), (COMMIT, 0),
+    ]  # fmt: skip
+
+
+def test_codel_is_its_registers_and_a_threshold_of_time() -> None:
+    async def work(driver: FpgaDriver, _: Registers) -> None:
+        await driver.set_discipline(2, "codel")
+        given = {"target": 1e9, "ecn": 1.0, "mark-above": 2e9}
+        await driver.set_discipline(2, {"name": "codel", "parameters": given})
+
+    assert run(work).written == [
+        (CODEL, 1), (TARGET, 5 * 10**9), (INTERVAL, 10**11), (MTU, 1514),
+        (ECN_ENABLE, 0), (ECN_TIME, 0), (COMMIT, 0),
+        (CODEL, 3), (TARGET, 10**9), (INTERVAL, 10**11), (MTU, 1514),
+        (ECN_ENABLE, 4), (ECN_TIME, 2 * 10**9), (COMMIT, 0),
     ]  # fmt: skip
 
 
 def test_counters_make_a_queue_state() -> None:
     async def work(driver: FpgaDriver, registers: Registers) -> None:
-        # Enqueued, dequeued, and dropped for two reasons: packets, then bytes.
-        registers.values |= {0x180: 9, 0x184: 7, 0x188: 2, 0x18A: 1, 0x190: 900, 0x194: 700}
+        # Enqueued, dequeued, and dropped for three reasons, of which the last is CoDel: packets,
+        # then bytes.
+        registers.values |= {0x180: 9, 0x188: 7, 0x190: 2, 0x192: 1, 0x194: 3}
+        registers.values |= {0x1A0: 900, 0x1A8: 700, 0x1B4: 310}
         state = await driver.queue_state(2)
         assert (state.waiting_packets, state.waiting_bytes) == (2, 200)
-        assert (state.transmitted, state.transmitted_bytes, state.dropped) == (7, 700, 3)
+        assert (state.transmitted, state.transmitted_bytes, state.dropped) == (4, 390, 6)
 
     run(work)
 
@@ -150,8 +168,8 @@ def test_a_limit_beyond_the_memory_is_refused(limit: dict[str, int], what: str) 
 
 def test_what_the_board_lacks_is_refused() -> None:
     async def work(driver: FpgaDriver, _: Registers) -> None:
-        with pytest.raises(DriverError, match="discipline codel"):
-            await driver.set_discipline(2, "codel")
+        with pytest.raises(DriverError, match="discipline pie"):
+            await driver.set_discipline(2, "pie")
         with pytest.raises(DriverError, match="marks in a step"):
             await driver.set_discipline(
                 2, {"name": "ecn-threshold", "parameters": {"packets": 5, "ramp": 2.0}}
@@ -211,7 +229,7 @@ def test_an_interface_that_is_missing_is_named() -> None:
 def test_counts_are_by_kind_and_reason() -> None:
     async def work(driver: FpgaDriver, registers: Registers) -> None:
         before = await driver.counts(2)
-        registers.values |= {0x180: 9, 0x184: 7, 0x188: 2, 0x18A: 1, 0x18E: 3, 0x124: 6}
+        registers.values |= {0x180: 9, 0x188: 7, 0x190: 2, 0x192: 1, 0x19A: 3, 0x124: 6}
         counts = (await driver.counts(2)).since(before)
         assert counts.of("drop")["random-loss"] == 1
         assert (counts.of("mark")["threshold-time"], counts.arrived, counts.waiting) == (3, 12, 2)

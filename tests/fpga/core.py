@@ -11,8 +11,8 @@ from narrows.testbed.targets.rtl.library import library
 
 FATES = ("sent", "dropped", "diverted")
 KINDS = ("enqueue", "dequeue", "drop", "mark")
-DROPS = ("queue-full", "egress-program", "random-loss", "memory-full")
-MARKS = ("threshold-packets", "threshold-bytes", "threshold-time")
+DROPS = ("queue-full", "egress-program", "random-loss", "memory-full", "codel")
+MARKS = ("threshold-packets", "threshold-bytes", "threshold-time", "codel")
 BASES = ("ip", "frame", "wire")
 LIMITS = ("packets", "bytes", "time_ps")
 
@@ -30,6 +30,16 @@ class Row(NamedTuple):
     sojourn_ps: int
 
 
+@dataclass(frozen=True)
+class CoDel:
+    """CoDel's settings at a core."""
+
+    target_ps: int
+    interval_ps: int
+    mtu: int = 1514
+    is_marking: bool = False
+
+
 @dataclass
 class Settings:
     """The settings of a core."""
@@ -41,6 +51,7 @@ class Settings:
     """Thresholds of packets, bytes and picoseconds; None is not in force."""
     loss_threshold: int = 0
     loss_state: tuple[int, ...] = field(default=())
+    codel: CoDel | None = None
 
 
 class _Settings(ctypes.Structure):
@@ -49,8 +60,10 @@ class _Settings(ctypes.Structure):
             "rate_bps", "limit", "ecn_packets", "ecn_bytes", "ecn_time_ps", "loss_threshold",
         )),
         ("loss_state", ctypes.c_uint64 * 4),
+        ("codel_target_ps", ctypes.c_uint64), ("codel_interval_ps", ctypes.c_uint64),
+        ("codel_mtu", ctypes.c_uint32),
         *((name, ctypes.c_uint8) for name in (
-            "basis", "limit_kind", "ecn_enable", "loss_set_state",
+            "basis", "limit_kind", "ecn_enable", "loss_set_state", "codel_enable", "codel_marks",
         )),
     ]  # fmt: skip
 
@@ -102,9 +115,12 @@ class Core:
         packets, bytes_, time_ps = (value or 0 for value in settings.ecn)
         enable = sum(1 << bit for bit, value in enumerate(settings.ecn) if value is not None)
         state = (ctypes.c_uint64 * 4)(*settings.loss_state)
+        codel = settings.codel or CoDel(0, 0)
         given = _Settings(
             settings.rate_bps, limit, packets, bytes_, time_ps, settings.loss_threshold, state,
+            codel.target_ps, codel.interval_ps, codel.mtu,
             BASES.index(settings.basis), LIMITS.index(kind), enable, bool(settings.loss_state),
+            bool(settings.codel), codel.is_marking,
         )  # fmt: skip
         self._call("set", ctypes.c_uint64(at_ps), ctypes.byref(given))
 

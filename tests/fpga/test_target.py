@@ -26,6 +26,9 @@ RATE_CHANGES = [
     {"at": "1s", "set": {"bottleneck": {"rate": "2Mbps"}}},
     {"at": "2s", "set": {"bottleneck": {"rate": "10Mbps", "queue": "30packets"}}},
 ]
+TARGET_CHANGE = [
+    {"at": "2s", "set": {"bottleneck": {"discipline": {"name": "codel", "target": "20ms"}}}}
+]
 FITTING: dict[str, dict[str, Any]] = {
     "first-look": {},
     "rate-change": {"event": RATE_CHANGES},
@@ -33,6 +36,10 @@ FITTING: dict[str, dict[str, Any]] = {
     "parking-lot": {},
     "background": {},
     "web": {},
+    "aqm/codel-burst": {"event": TARGET_CHANGE},
+    "aqm/bufferbloat": {"bottleneck.discipline": "codel"},
+    "aqm/short-flows": {"bottleneck.discipline": "codel"},
+    "aqm/p4": {"bottleneck.discipline": {"name": "codel", "ecn": True}},
 }
 """Committed scenarios, with earlier events where they have some."""
 STEPS = 'discipline = { name = "ecn-threshold", packets = 5, bytes = "12kB", time = "9ms" }'
@@ -70,6 +77,19 @@ def test_marks_are_those_of_sim(tmp_path: Path) -> None:
     assert events.str.contains("mark").any()
 
 
+@built
+@pytest.mark.parametrize("ecn", ["false", "true"])
+def test_codel_decides_as_in_sim(ecn: str, tmp_path: Path) -> None:
+    discipline = f'{{ name = "codel", target = "1ms", interval = "20ms", ecn = {ecn} }}'
+    text = TWO_FLOWS.replace("20packets", "200packets").replace('"reno"', '"dctcp"')
+    source = write(tmp_path, text.replace("[access]", f"discipline = {discipline}\n[access]"))
+    by_target = [tables(t, source, tmp_path / t.name, {}) for t in (SIM, RTL)]
+    assert by_target[0] == by_target[1]
+    rows = pl.read_parquet(tmp_path / "rtl/queue.parquet")
+    event = "mark" if ecn == "true" else "drop"
+    assert rows.filter((pl.col("event") == event) & (pl.col("reason") == "codel")).height > 0
+
+
 def refusal(tmp_path: Path, keys: str) -> str:
     text = TWO_FLOWS.replace("[access]", f"{keys}\n[access]")
     [point] = sweep.read(write(tmp_path, text))
@@ -81,7 +101,7 @@ def refusal(tmp_path: Path, keys: str) -> str:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ('discipline = "codel"', "s.toml: bottleneck.discipline"),
+        ('discipline = "pie"', "s.toml: bottleneck.discipline"),
         ('discipline = { name = "ecn-threshold", ramp = 2 }', "bottleneck.discipline.ramp"),
         ('discipline = { name = "ecn-threshold", max-p = 0.5 }', "bottleneck.discipline.max-p"),
         ("queues = [{}, {}]", "s.toml: bottleneck.queues: is not supported by --target rtl"),

@@ -8,8 +8,8 @@
 use narrows_common::{LengthBasis, Packet, Rate, Rng, Time};
 use narrows_fpga::CoreLibrary;
 use narrows_queueing::{
-    Arrival, Dequeued, DisciplineConfig, PortConfig, QueueLimit, QueueRecord, TrafficManager,
-    Transmission,
+    Arrival, Dequeued, DisciplineConfig, PortConfig, PortStatistics, QueueLimit, QueueRecord,
+    TrafficManager, Transmission,
 };
 use std::path::Path;
 
@@ -104,12 +104,27 @@ fn some_limit(rng: &mut Rng, rate: Rate) -> QueueLimit {
     }
 }
 
-fn some_marks(rng: &mut Rng, rate: Rate) -> DisciplineConfig {
-    let mut discipline = DisciplineConfig::named("ecn-threshold");
-    let time = time_of(rate, 15_000) + 1;
-    for (name, most) in [("packets", 15), ("bytes", 20_000), ("time", time.min(1 << 46))] {
-        let value = if rng.chance(0.5) { rng.range(0, most) } else { 0 };
+/// The disciplines that a core has. A DropTail is a threshold that is not in force.
+const DISCIPLINES: [&str; 2] = ["ecn-threshold", "codel"];
+
+fn some_parameters(name: &str, rng: &mut Rng, rate: Rate) -> DisciplineConfig {
+    let mut discipline = DisciplineConfig::named(name);
+    let mut insert = |name: &str, value: u64| {
         discipline.parameters.insert(name.to_owned(), value as f64);
+    };
+    let time = time_of(rate, 15_000) + 1;
+    if name == "codel" {
+        insert("target", rng.range(1000, time.clamp(1001, 10_000_000_000_000)));
+        // From one packet's time to a hundred: a drop state grows fast, and ends.
+        let interval = time_of(rate, 1500 << rng.range(0, 7));
+        insert("interval", rng.range(1000, interval.clamp(1001, 100_000_000_000_000)));
+        insert("mtu", if rng.chance(0.5) { 1514 } else { rng.range(0, 9000) });
+        insert("ecn", rng.range(0, 1));
+        insert("mark-above", if rng.chance(0.5) { 0 } else { rng.range(0, time.min(1 << 43)) });
+        return discipline;
+    }
+    for (name, most) in [("packets", 15), ("bytes", 20_000), ("time", time.min(1 << 46))] {
+        insert(name, if rng.chance(0.5) { rng.range(0, most) } else { 0 });
     }
     discipline
 }
@@ -135,8 +150,8 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], arri
     assert_eq!(found.len(), expected.len(), "up to arrival {arrival}");
 }
 
-/// Changes rate, limit or marks of both sides.
-fn change(sides: &mut [Side; 2], at: Time, rate: &mut Rate, rng: &mut Rng) {
+/// Changes rate, limit or the discipline's parameters of both sides.
+fn change(sides: &mut [Side; 2], name: &str, at: Time, rate: &mut Rate, rng: &mut Rng) {
     match rng.range(0, 3) {
         0 => {
             *rate = some_rate(rng);
@@ -150,7 +165,7 @@ fn change(sides: &mut [Side; 2], at: Time, rate: &mut Rate, rng: &mut Rng) {
             sides.iter_mut().for_each(|side| side.tm.set_limit(0, limit).expect("a limit"));
         }
         _ => {
-            let discipline = some_marks(rng, *rate);
+            let discipline = some_parameters(name, rng, *rate);
             for side in sides {
                 side.tm.set_discipline(at, 0, &discipline).expect("a discipline");
                 while side.tm.poll_dropped().is_some() {}
@@ -159,15 +174,23 @@ fn change(sides: &mut [Side; 2], at: Time, rate: &mut Rate, rng: &mut Rng) {
     }
 }
 
-/// One pair of ports, up to so many arrivals. Returns arrivals and rows.
-fn episode(library: &CoreLibrary, rng: &mut Rng, arrivals: u64) -> (u64, u64) {
+/// What was compared.
+#[derive(Default)]
+struct Compared {
+    arrivals: u64,
+    rows: u64,
+    done: PortStatistics,
+}
+
+/// One pair of ports, up to so many arrivals.
+fn episode(library: &CoreLibrary, name: &str, rng: &mut Rng, arrivals: u64) -> Compared {
     let mut rate = some_rate(rng);
     let config = PortConfig {
         port: 1,
         rate_bps: Some(rate.as_bps()),
         trace: None,
         queue: some_limit(rng, rate),
-        discipline: some_marks(rng, rate),
+        discipline: some_parameters(name, rng, rate),
         counts: [LengthBasis::Ip, LengthBasis::Frame, LengthBasis::Wire][rng.range(0, 2) as usize],
         queues: 1,
         classes: vec![],
@@ -195,7 +218,7 @@ fn episode(library: &CoreLibrary, rng: &mut Rng, arrivals: u64) -> (u64, u64) {
                 let before = Time::from_ps(now.saturating_sub(1));
                 sides.iter_mut().for_each(|side| side.run(before));
             }
-            change(&mut sides, at, &mut rate, rng);
+            change(&mut sides, name, at, &mut rate, rng);
         }
         let mut two = rng.clone();
         sides[0].offer(at, some_packet(rng));
@@ -212,10 +235,10 @@ fn episode(library: &CoreLibrary, rng: &mut Rng, arrivals: u64) -> (u64, u64) {
             rows += expected.1.len() as u64;
         }
         if is_last {
-            return (n, rows);
+            return Compared { arrivals: n, rows, done: sides[0].tm.statistics(0) };
         }
     }
-    (0, rows)
+    Compared::default()
 }
 
 fn main() {
@@ -227,16 +250,25 @@ fn main() {
     let arrivals: u64 = arrivals.parse().expect("a number of arrivals");
     let seed: u64 = rest.first().map_or(1, |seed| seed.parse().expect("a seed"));
     let (mut left, mut rows, mut episodes) = (arrivals, 0, 0);
+    let mut done = PortStatistics::default();
     while left > 0 {
         let part = left.min(EPISODE);
         let mut rng = Rng::for_component(seed, &format!("episode {episodes}"));
-        let (done, compared) = episode(&library, &mut rng, part);
-        rows += compared;
-        left -= done;
+        let name = DISCIPLINES[episodes % DISCIPLINES.len()];
+        let compared = episode(&library, name, &mut rng, part);
+        rows += compared.rows;
+        left -= compared.arrivals;
+        done = done + compared.done;
         episodes += 1;
         if episodes % 25 == 0 {
             println!("{} arrivals, {rows} equal rows", arrivals - left);
         }
     }
     println!("{arrivals} arrivals in {episodes} episodes: {rows} equal rows");
+    for (reason, count) in done.drops.iter().filter(|(_, count)| *count > 0) {
+        println!("{count} drops: {}", reason.name());
+    }
+    for (reason, count) in done.marks.iter().filter(|(_, count)| *count > 0) {
+        println!("{count} marks: {}", reason.name());
+    }
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
 /// `CORE_ABI` of the header that this file follows.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// `core_t`, whose contents are the library's.
 #[repr(C)]
@@ -24,10 +24,15 @@ pub(crate) struct Settings {
     pub ecn_time_ps: u64,
     pub loss_threshold: u64,
     pub loss_state: [u64; 4],
+    pub codel_target_ps: u64,
+    pub codel_interval_ps: u64,
+    pub codel_mtu: u32,
     pub basis: u8,
     pub limit_kind: u8,
     pub ecn_enable: u8,
     pub loss_set_state: u8,
+    pub codel_enable: u8,
+    pub codel_marks: u8,
 }
 
 /// `core_row_t`.

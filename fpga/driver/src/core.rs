@@ -3,8 +3,8 @@
 use crate::api::{Api, Dequeued, Opaque, Row, Settings};
 use narrows_common::{Bytes, Duration, LengthBasis, PS_PER_S, Time};
 use narrows_queueing::{
-    Backlog, CoreDequeued, CoreRow, CoreSettings, DropReason, Fate, MarkReason, PortCore,
-    QueueEvent, QueueLimit, threshold_reasons,
+    Backlog, CoreDequeued, CoreReasons, CoreRow, CoreSettings, DropReason, Fate, PortCore,
+    QueueEvent, QueueLimit, core_reasons,
 };
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -18,14 +18,15 @@ const ROOM_PACKETS: u64 = 1 << 20;
 const SHORTEST_BYTES: u64 = 28;
 /// Picoseconds of a byte at 1 bit/s.
 const BYTE_PS: u128 = 8 * PS_PER_S as u128;
-/// An event has at most so many rows: an enqueue and a mark, or a mark and a dequeue.
+/// Rows that are taken at a time.
 const MOST_ROWS: usize = 4;
 
 /// One core.
 pub(crate) struct VerilatedCore {
     api: Arc<Api>,
     core: *mut Opaque,
-    marks: [MarkReason; 3],
+    reasons: CoreReasons,
+    has_codel: bool,
     rows: VecDeque<CoreRow>,
 }
 
@@ -50,7 +51,8 @@ impl VerilatedCore {
     pub(crate) fn new(api: Arc<Api>) -> Self {
         // SAFETY: it takes nothing; C++ ends the process where there is no memory.
         let core = unsafe { (api.new)() };
-        VerilatedCore { api, core, marks: threshold_reasons(), rows: VecDeque::new() }
+        let (reasons, rows) = (core_reasons(), VecDeque::new());
+        VerilatedCore { api, core, reasons, has_codel: false, rows }
     }
 
     /// The result of a call. Panics with the library's words if it failed.
@@ -62,27 +64,39 @@ impl VerilatedCore {
     /// Takes the rows that a call left.
     fn keep_rows(&mut self) {
         let mut rows = [Row::default(); MOST_ROWS];
-        // SAFETY: the core is alive, and the library writes up to `MOST_ROWS` rows.
-        let count = unsafe { (self.api.rows)(self.core, rows.as_mut_ptr(), MOST_ROWS as u32) };
-        for row in &rows[..count as usize] {
-            let event = match (row.kind, row.reason) {
-                (0, _) => QueueEvent::Enqueue,
-                (1, _) => QueueEvent::Dequeue,
-                (2, 0) => QueueEvent::Drop(DropReason::QUEUE_FULL),
-                (2, 1) => QueueEvent::Drop(DropReason::EGRESS_PROGRAM),
-                (3, reason @ 0..=2) => QueueEvent::Mark(self.marks[usize::from(reason)]),
-                other => panic!("the core: a row of kind and reason {other:?}"),
-            };
-            let bytes = Bytes::new(row.bytes);
-            self.rows.push_back(CoreRow {
-                number: row.number,
-                at: Time::from_ps(row.at_ps),
-                event,
-                length: Bytes::new(u64::from(row.counted)),
-                depth: Backlog { packets: u64::from(row.packets), bytes },
-                sojourn: Duration::from_ps(row.sojourn_ps),
-            });
+        loop {
+            // SAFETY: the core is alive, and the library writes up to `MOST_ROWS` rows.
+            let count = unsafe { (self.api.rows)(self.core, rows.as_mut_ptr(), MOST_ROWS as u32) };
+            let rows = &rows[..count as usize];
+            self.rows.extend(rows.iter().map(|row| core_row(row, &self.reasons, self.has_codel)));
+            if rows.len() < MOST_ROWS {
+                return;
+            }
         }
+    }
+}
+
+/// A row in the queue's words.
+fn core_row(row: &Row, reasons: &CoreReasons, has_codel: bool) -> CoreRow {
+    let event = match (row.kind, row.reason) {
+        (0, _) => QueueEvent::Enqueue,
+        (1, _) => QueueEvent::Dequeue,
+        (2, 0) => QueueEvent::Drop(DropReason::QUEUE_FULL),
+        (2, 1) => QueueEvent::Drop(DropReason::EGRESS_PROGRAM),
+        (2, 4) => QueueEvent::Drop(reasons.codel_drop),
+        (3, 2) if has_codel => QueueEvent::Mark(reasons.codel_above),
+        (3, reason @ 0..=2) => QueueEvent::Mark(reasons.thresholds[usize::from(reason)]),
+        (3, 3) => QueueEvent::Mark(reasons.codel_mark),
+        other => panic!("the core: a row of kind and reason {other:?}"),
+    };
+    let bytes = Bytes::new(row.bytes);
+    CoreRow {
+        number: row.number,
+        at: Time::from_ps(row.at_ps),
+        event,
+        length: Bytes::new(u64::from(row.counted)),
+        depth: Backlog { packets: u64::from(row.packets), bytes },
+        sojourn: Duration::from_ps(row.sojourn_ps),
     }
 }
 
@@ -112,7 +126,9 @@ impl PortCore for VerilatedCore {
             QueueLimit::Bytes(bytes) => (1, bytes),
             QueueLimit::TimePs(ps) => (2, ps),
         };
-        let [packets, bytes, time] = settings.thresholds;
+        let [packets, bytes, time] = settings.discipline.thresholds;
+        let codel = settings.discipline.codel;
+        self.has_codel = codel.is_some();
         let enabled = |bit: u8, threshold: Option<u64>| u8::from(threshold.is_some()) << bit;
         let settings = Settings {
             rate_bps,
@@ -127,6 +143,11 @@ impl PortCore for VerilatedCore {
             },
             limit_kind,
             ecn_enable: enabled(0, packets) | enabled(1, bytes) | enabled(2, time),
+            codel_target_ps: codel.map_or(0, |codel| codel.target.as_ps()),
+            codel_interval_ps: codel.map_or(0, |codel| codel.interval.as_ps()),
+            codel_mtu: codel.map_or(0, |codel| codel.mtu.get() as u32),
+            codel_enable: u8::from(codel.is_some()),
+            codel_marks: u8::from(codel.is_some_and(|codel| codel.is_marking)),
             ..Settings::default()
         };
         // SAFETY: the core is alive, and the settings are for the call.

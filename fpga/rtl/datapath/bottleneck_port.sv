@@ -76,6 +76,7 @@ module bottleneck_port #(
     // The memory: frames in the queue, in the delay line, and a few that are offered.
     logic                  at_start, advance, commit, discard, has_room, rejected, freed, read;
     logic [OFFERS_LOG2:0]  offers;
+    logic                  discarded;
     logic [ADDRESS_W-1:0]  start, write_at, read_at, freed_to;
     logic [DATA_WIDTH-1:0] read_data;
     // A frame's tag is its place in the memory, and its checksum if it gets a mark.
@@ -84,7 +85,7 @@ module bottleneck_port #(
     memory_ring #(.ADDRESS_W(ADDRESS_W), .FRAMES_LOG2(DEPTH_LOG2 + 2)) ring (
         .clk, .rst, .at_start, .advance, .commit, .discard, .has_room, .start, .write_at,
         .rejected, .is_newest(offers == 1), .rejected_start(arrival_tag[ADDRESS_W-1:0]),
-        .freed, .freed_to
+        .dropped(discarded), .freed, .freed_to
     );
     frame_memory #(.WIDTH(DATA_WIDTH), .ADDRESS_W(ADDRESS_W)) memory (
         .clk, .write(advance), .write_at, .write_data(in_data), .read, .read_at,
@@ -146,6 +147,7 @@ module bottleneck_port #(
         .egress_fate(narrows_pkg::FATE_SENT), .egress_frame_bytes(dequeued_bytes),
         .sent, .sent_start(), .sent_end, .sent_counted(),
         .row_valid(decided_valid), .row_ready(decided_ready), .row(decided_row),
+        .discarded,
         .waiting(), .due_valid(), .due_at()
     );
     /* verilator lint_on PINCONNECTEMPTY */

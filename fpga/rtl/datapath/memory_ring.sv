@@ -2,7 +2,8 @@
 //
 // Frames are written and read in one order. A frame that is not kept gives its words back if
 // nothing follows it. If something does, its words are a gap, which the next frame that is read
-// gives back. Without a frame in the memory there is no gap either.
+// gives back. So it is with a frame that the queue drops when others follow it. Without a frame in
+// the memory there is no gap either.
 module memory_ring #(
     parameter int ADDRESS_W = 15,
     // The most frames at a time, as a power of two.
@@ -23,6 +24,8 @@ module memory_ring #(
     input  logic                 rejected,
     input  logic                 is_newest,
     input  logic [ADDRESS_W-1:0] rejected_start,
+    // The queue drops a frame that is not its last.
+    input  logic                 dropped,
     // A frame was read, up to the word before `freed_to`.
     input  logic                 freed,
     input  logic [ADDRESS_W-1:0] freed_to
@@ -31,7 +34,7 @@ module memory_ring #(
     // The place after each: `after` that of `write_at`.
     logic [ADDRESS_W-1:0] free_at, free_seen, before_free, after, after_start, after_rejected;
     logic [ADDRESS_W-1:0] returned_start;
-    // Frames that were offered and neither rejected nor read.
+    // Frames that were offered, and neither rejected, dropped nor read.
     logic [LIVE_W-1:0]    live;
     // A rejected frame, a cycle later: whether none had been offered after it.
     logic                 returns, was_newest, meets_free, meets_before;
@@ -59,7 +62,8 @@ module memory_ring #(
             free_at <= '0;
             live <= '0;
         end else begin
-            live <= live + LIVE_W'(commit) - LIVE_W'(returns) - LIVE_W'(freed);
+            live <= live + LIVE_W'(commit) - LIVE_W'(returns) - LIVE_W'(dropped)
+                - LIVE_W'(freed);
             if (advance) begin
                 write_at <= after;
                 after <= after + 1;

@@ -1,7 +1,7 @@
 // Counts the rows of the ledger, and keeps them until they are taken.
 //
 // Addresses of the counts:
-//   4 * kind + reason: packets;  16 + 4 * kind + reason: their bytes
+//   8 * kind + reason: packets;  32 + 8 * kind + reason: their bytes
 //   64 + n: dequeued packets whose waiting time has n significant bits.
 // A row that finds no room in the ledger's buffer is counted all the same; `lost` is high then.
 module row_tally #(
@@ -25,8 +25,9 @@ module row_tally #(
     output logic         done,
     output logic [47:0]  count
 );
-    localparam int ROW_W = narrows_pkg::NUMBER_W + 2 * narrows_pkg::TIME_W + 4
-        + narrows_pkg::COUNTED_W + narrows_pkg::PACKETS_W + narrows_pkg::BYTES_W;
+    localparam int ROW_W = narrows_pkg::NUMBER_W + 2 * narrows_pkg::TIME_W + 2
+        + narrows_pkg::REASON_W + narrows_pkg::COUNTED_W + narrows_pkg::PACKETS_W
+        + narrows_pkg::BYTES_W;
     localparam logic [2:0]
         CLEAR = 3'd0, IDLE = 3'd1, FETCH = 3'd2, KEEP = 3'd3, ADD = 3'd4, STORE = 3'd5,
         LOOK_UP = 3'd6, ANSWER = 3'd7;
@@ -102,7 +103,7 @@ module row_tally #(
                     counted <= in_row.counted;
                     sojourn <= in_row.sojourn;
                     is_dequeue <= in_row.kind == narrows_pkg::EVENT_DEQUEUE;
-                    at <= in_valid ? {3'b000, in_row.kind, in_row.reason} : address;
+                    at <= in_valid ? {2'b00, in_row.kind, in_row.reason} : address;
                     if (in_valid) state <= FETCH;
                     else if (read && !done) state <= LOOK_UP;
                 end
@@ -115,7 +116,7 @@ module row_tally #(
                 end
                 STORE: begin
                     part <= part + 1;
-                    at <= part == PACKETS ? at | 7'd16 : {1'b1, waited_bits};
+                    at <= part == PACKETS ? at | 7'd32 : {1'b1, waited_bits};
                     state <= part == PACKETS || (part == BYTES && is_dequeue) ? FETCH : IDLE;
                 end
                 default: begin

@@ -15,7 +15,7 @@ module ecn_threshold (
     input  logic [narrows_pkg::TIME_W-1:0]    sojourn,
     // Right in the cycle after the last change of an input.
     output logic                              marks_arrival,
-    output logic [1:0]                        arrival_reason,
+    output logic [narrows_pkg::REASON_W-1:0]  arrival_reason,
     output logic                              marks_departure
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
@@ -25,10 +25,10 @@ module ecn_threshold (
     assign arrival_reason = by_packets ? narrows_pkg::MARK_PACKETS : narrows_pkg::MARK_BYTES;
 
     always_ff @(posedge clk) begin
-        by_packets <= enable[narrows_pkg::MARK_PACKETS]
+        by_packets <= enable[2'(narrows_pkg::MARK_PACKETS)]
             && packets_threshold < {{(TIME_W - narrows_pkg::PACKETS_W){1'b0}}, packets_after};
-        by_bytes <= enable[narrows_pkg::MARK_BYTES]
+        by_bytes <= enable[2'(narrows_pkg::MARK_BYTES)]
             && bytes_threshold < {{(TIME_W - narrows_pkg::BYTES_W){1'b0}}, bytes_after};
-        marks_departure <= enable[narrows_pkg::MARK_TIME] && time_threshold < sojourn;
+        marks_departure <= enable[2'(narrows_pkg::MARK_TIME)] && time_threshold < sojourn;
     end
 endmodule

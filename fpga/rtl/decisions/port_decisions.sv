@@ -1,4 +1,4 @@
-// Decides what happens to every packet of a port, and when: DropTail, marks, loss, exact
+// Decides what happens to every packet of a port, and when: DropTail or CoDel, marks, loss, exact
 // departures.
 //
 // It does to packets what the software's traffic manager does (queueing/src/traffic_manager). It
@@ -60,6 +60,9 @@ module port_decisions #(
     input  logic                              row_ready,
     output narrows_row_t                row,
 
+    // High for one cycle: CoDel dropped the packet at the head of the queue.
+    output logic                              discarded,
+
     // No event is in progress; `due_at` is the next departure if `due_valid`.
     output logic                              waiting,
     output logic                              due_valid,
@@ -81,7 +84,8 @@ module port_decisions #(
         ARRIVE = 5'd4, WEIGH = 5'd5, JUDGE = 5'd6, ADMIT = 5'd7, MARK = 5'd8,
         DEPART = 5'd9, CHECK = 5'd10, MARK_LATE = 5'd11, DEQUEUE = 5'd12, EGRESS = 5'd13,
         SEND = 5'd14, SENDING = 5'd15, DROP_LATE = 5'd16,
-        SET_UP = 5'd17, SETTING_UP = 5'd18, VERDICT = 5'd19, SETTLE = 5'd20;
+        SET_UP = 5'd17, SETTING_UP = 5'd18, VERDICT = 5'd19, SETTLE = 5'd20,
+        CODEL = 5'd21, MARK_HEAD = 5'd22, REFILL = 5'd23;
     logic [4:0] state;
 
     // What follows from the active settings.
@@ -155,9 +159,11 @@ module port_decisions #(
     logic [NUMBER_W-1:0]  number;
     logic                 is_idle, is_lost, lost, fits, admits, marks_arrival, marks_departure;
     logic                 arrival_marked;
-    logic [1:0]           arrival_reason, drop_reason;
+    logic [narrows_pkg::REASON_W-1:0] arrival_reason, drop_reason;
     logic [TIME_W-1:0]    sojourn;
     logic                 can_write;
+    // CoDel's verdict on the packet at the head.
+    logic                 judged, codel_drops, codel_marks, codel_busy, discards;
 
     queue_limit room (
         .clk, .is_idle, .kind(active.limit_kind), .limit(active.limit), .limit_time_bytes, .packets,
@@ -174,6 +180,13 @@ module port_decisions #(
         .draw(state == ARRIVE), .lost
     );
 
+    codel #(.STEPS(STEPS)) controlled_delay (
+        .clk, .rst, .enable(active.codel_enable), .marks_capable(active.codel_marks),
+        .target_ps(active.codel_target), .interval_ps(active.codel_interval),
+        .mtu(active.codel_mtu), .judge(state == CODEL), .now(dequeued_at), .sojourn,
+        .behind(bytes_after), .is_capable(head_ecn), .judged, .drops(codel_drops),
+        .marks(codel_marks), .busy(codel_busy)
+    );
     // A row is written only after the one before it was taken: it depends on no other module then.
     assign can_write = !row_valid;
     assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
@@ -185,6 +198,7 @@ module port_decisions #(
                         arrival_ecn_capable, arrival_marked};
     assign fifo_pop = state == DEQUEUE && can_write;
     assign dequeued_valid = state == EGRESS;
+    assign discarded = fifo_pop && discards;
     assign send = state == SEND;
     always_ff @(posedge clk) sends <= send;
 
@@ -212,7 +226,8 @@ module port_decisions #(
         end else begin
             case (state)
                 PEEK: if (settled) state <= SAMPLE;
-                SAMPLE: state <= COMPARE;
+                // New settings wait until CoDel needs the old ones no more.
+                SAMPLE: if (!settings_valid || !codel_busy) state <= COMPARE;
                 COMPARE: state <= CHOOSE;
                 CHOOSE:
                     if (has_due && (settings_due ? due_by_settings : due_by_bound)) state <= DEPART;
@@ -226,9 +241,11 @@ module port_decisions #(
                 ADMIT: if (can_write) state <= arrival_marked ? MARK : PEEK;
                 MARK: if (can_write) state <= PEEK;
                 DEPART: state <= CHECK;
-                CHECK: state <= MARK_LATE;
+                CHECK: state <= active.codel_enable ? CODEL : MARK_LATE;
+                CODEL: if (judged) state <= codel_marks ? MARK_HEAD : MARK_LATE;
+                MARK_HEAD: if (can_write) state <= MARK_LATE;
                 MARK_LATE: if (can_write) state <= DEQUEUE;
-                DEQUEUE: if (can_write) state <= EGRESS;
+                DEQUEUE: if (can_write) state <= discards ? DROP_LATE : EGRESS;
                 EGRESS:
                     if (dequeued_ready) begin
                         case (egress_fate)
@@ -239,7 +256,8 @@ module port_decisions #(
                     end
                 SEND: state <= SENDING;
                 SENDING: if (line_sent) state <= PEEK;
-                DROP_LATE: if (can_write) state <= PEEK;
+                DROP_LATE: if (can_write) state <= discards ? REFILL : PEEK;
+                REFILL: if (settled) state <= DEPART;
                 SET_UP: state <= SETTING_UP;
                 SETTING_UP: if (setup_done) state <= SETTLE;
                 default: state <= PEEK;
@@ -284,8 +302,11 @@ module port_decisions #(
             dequeued_marked <= head_marked;
             sojourn <= next_due - head_at;
             counted <= head_counted;
+            discards <= 1'b0;
         end
-        if (state == MARK_LATE && can_write && marks_departure && head_ecn) dequeued_marked <= 1'b1;
+        if (state == CODEL && judged) discards <= codel_drops;
+        if (can_write && (state == MARK_HEAD
+            || (state == MARK_LATE && marks_departure && head_ecn))) dequeued_marked <= 1'b1;
         if (sends) sent_counted <= basis_counted;
     end
 
@@ -305,7 +326,8 @@ module port_decisions #(
         if (rst) row_valid <= 1'b0;
         else if (row_valid) row_valid <= !row_ready;
         else row_valid <= state == ADMIT || state == MARK || state == DEQUEUE || state == DROP_LATE
-            || (state == MARK_LATE && marks_departure && head_ecn && !dequeued_marked);
+            || (state == MARK_HEAD && !dequeued_marked)
+            || (state == MARK_LATE && marks_departure && head_ecn && !dequeued_marked && !discards);
     end
 
     always_ff @(posedge clk) begin
@@ -315,7 +337,7 @@ module port_decisions #(
                     row.number <= number;
                     row.at <= arrival_at;
                     row.kind <= admitted ? narrows_pkg::EVENT_ENQUEUE : narrows_pkg::EVENT_DROP;
-                    row.reason <= admitted ? 2'd0 : drop_reason;
+                    row.reason <= admitted ? '0 : drop_reason;
                     row.counted <= counted;
                     row.packets <= admitted ? packets_after : packets;
                     row.bytes <= admitted ? bytes_after : bytes;
@@ -326,11 +348,12 @@ module port_decisions #(
                     row.kind <= narrows_pkg::EVENT_MARK;
                     row.reason <= arrival_reason_kept;
                 end
-                MARK_LATE: begin
+                MARK_HEAD, MARK_LATE: begin
                     row.number <= dequeued_number;
                     row.at <= dequeued_at;
                     row.kind <= narrows_pkg::EVENT_MARK;
-                    row.reason <= narrows_pkg::MARK_TIME;
+                    row.reason <= state == MARK_HEAD ? narrows_pkg::MARK_CODEL
+                        : narrows_pkg::MARK_TIME;
                     row.counted <= counted;
                     row.packets <= packets;
                     row.bytes <= bytes;
@@ -338,14 +361,14 @@ module port_decisions #(
                 end
                 DEQUEUE: begin
                     row.kind <= narrows_pkg::EVENT_DEQUEUE;
-                    row.reason <= 2'd0;
+                    row.reason <= '0;
                     row.packets <= packets_after;
                     row.bytes <= bytes_after;
                     row.sojourn <= sojourn;
                 end
                 DROP_LATE: begin
                     row.kind <= narrows_pkg::EVENT_DROP;
-                    row.reason <= narrows_pkg::DROP_EGRESS;
+                    row.reason <= discards ? narrows_pkg::DROP_CODEL : narrows_pkg::DROP_EGRESS;
                     row.sojourn <= '0;
                 end
                 default: ;
@@ -354,7 +377,7 @@ module port_decisions #(
     end
 
     // The thresholds see the next packet's depth once the row is written.
-    logic [1:0] arrival_reason_kept;
+    logic [narrows_pkg::REASON_W-1:0] arrival_reason_kept;
     always_ff @(posedge clk) if (state == ADMIT) arrival_reason_kept <= arrival_reason;
 
     always_ff @(posedge clk) begin

@@ -68,7 +68,7 @@ module board_registers #(
     // What a register holds, in two parts: at most one term is not zero.
     always_ff @(posedge clk) begin
         found_first <= (hit[ID] ? IDENTITY : '0)
-            | (hit[VERSION] ? 64'd1 : '0)
+            | (hit[VERSION] ? 64'd2 : '0)
             | (hit[NOW] ? now : '0)
             | (hit[PARTS] ? {24'd0, LAYOUT} : '0)
             | (hit[RATE] ? VALUE_W'(LINE_RATE) : '0)

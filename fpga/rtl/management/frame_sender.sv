@@ -93,7 +93,7 @@ module frame_sender (
     };
     assign report = {
         GROUP, sequence_number, own_ip, INDIVIDUAL, flags, METADATA,
-        direction, 6'd0, reported.kind, 6'd0, reported.reason, 8'd0,
+        direction, 6'd0, reported.kind, 5'd0, reported.reason, 8'd0,
         {(64 - narrows_pkg::NUMBER_W){1'b0}}, reported.number, reported.at,
         {(32 - narrows_pkg::COUNTED_W){1'b0}}, reported.counted,
         {(32 - narrows_pkg::PACKETS_W){1'b0}}, reported.packets,

@@ -41,10 +41,16 @@ module port_registers #(
         ECN_PACKETS = 5'h05, ECN_BYTES = 5'h06, ECN_TIME = 5'h07, LOSS_THRESHOLD = 5'h08,
         LOSS_STATE_0 = 5'h09, LOSS_STATE_1 = 5'h0A, LOSS_STATE_2 = 5'h0B, LOSS_STATE_3 = 5'h0C,
         LOSS_SET_STATE = 5'h0D, DELAY = 5'h0E,
-        COMMIT = 5'h10, CANCEL = 5'h11, GENERATION = 5'h12;
+        COMMIT = 5'h10, CANCEL = 5'h11, GENERATION = 5'h12,
+        CODEL = 5'h14, CODEL_TARGET = 5'h15, CODEL_INTERVAL = 5'h16, CODEL_MTU = 5'h17;
     // A commit that is nearer than this can't be cancelled: its set-up may have begun.
     localparam logic [TIME_W-1:0] CANCEL_BEFORE = 64'd1_000_000_000;
     localparam logic [TIME_W-1:0] EVERYTHING = 64'd1 << 53;
+    // Those of queueing/src/disciplines/codel.rs.
+    localparam logic [TIME_W-1:0] MOST_TARGET = 64'd10_000_000_000_000;
+    localparam logic [TIME_W-1:0] LEAST_INTERVAL = 64'd1000;
+    localparam logic [TIME_W-1:0] MOST_INTERVAL = 64'd100_000_000_000_000;
+    localparam logic [TIME_W-1:0] MOST_MTU = 64'd1_000_000;
 
     localparam logic [2:0]
         IDLE = 3'd0, LOOK_UP = 3'd1, COMPARE = 3'd2, JUDGE = 3'd3, ACT = 3'd4, COUNT = 3'd5;
@@ -55,17 +61,18 @@ module port_registers #(
     logic [15:0]       generation;
 
     // The register of the address, a bit each: the bus is steady, so it is right in all states.
-    localparam int REGISTERS = 19;
+    localparam int REGISTERS = 24;
     logic [REGISTERS-1:0] hit;
     logic                 is_now;
     logic [3:0]           has_state;
 
     always_ff @(posedge clk) begin
         for (int n = 0; n < REGISTERS; n++) hit[n] <= address == 8'(n);
-        is_shadow <= address <= 8'(DELAY);
+        is_shadow <= address <= 8'(DELAY) || address[7:2] == 6'(CODEL >> 2);
         is_event <= address[7:4] == 4'h2;
         is_count <= address[7];
         is_known <= address <= 8'(DELAY) || address[7:4] == 4'h2 || address[7]
+            || address[7:2] == 6'(CODEL >> 2)
             || (address >= 8'(COMMIT) && address <= 8'(GENERATION));
         is_now <= value == 0;
     end
@@ -91,6 +98,13 @@ module port_registers #(
             least <= TIME_W'(LEAST_DELAY_PS);
             most <= TIME_W'(MOST_DELAY_PS);
         end
+        if (hit[CODEL]) most <= 64'd3;
+        if (hit[CODEL_TARGET]) most <= MOST_TARGET;
+        if (hit[CODEL_INTERVAL]) begin
+            least <= LEAST_INTERVAL;
+            most <= MOST_INTERVAL;
+        end
+        if (hit[CODEL_MTU]) most <= MOST_MTU;
         is_enough <= value >= least;
         is_most <= most >= value;
         earliest <= now + CANCEL_BEFORE;
@@ -119,6 +133,10 @@ module port_registers #(
             | (hit[LOSS_STATE_3] ? settings.loss_state[255:192] : '0)
             | (hit[LOSS_SET_STATE] ? TIME_W'(settings.loss_set_state) : '0)
             | (hit[DELAY] ? settings.delay : '0)
+            | (hit[CODEL] ? TIME_W'({settings.codel_marks, settings.codel_enable}) : '0)
+            | (hit[CODEL_TARGET] ? TIME_W'(settings.codel_target) : '0)
+            | (hit[CODEL_INTERVAL] ? TIME_W'(settings.codel_interval) : '0)
+            | (hit[CODEL_MTU] ? TIME_W'(settings.codel_mtu) : '0)
             | (hit[COMMIT] && settings_valid ? settings_at : '0)
             | (hit[GENERATION] ? TIME_W'(generation) : '0)
             | (is_event ? TIME_W'(event_count) : '0);
@@ -195,6 +213,10 @@ module port_registers #(
             if (hit[LOSS_STATE_3]) settings.loss_state[255:192] <= value;
             if (hit[LOSS_SET_STATE]) settings.loss_set_state <= value[0];
             if (hit[DELAY]) settings.delay <= value;
+            if (hit[CODEL]) {settings.codel_marks, settings.codel_enable} <= value[1:0];
+            if (hit[CODEL_TARGET]) settings.codel_target <= value[narrows_pkg::TARGET_W-1:0];
+            if (hit[CODEL_INTERVAL]) settings.codel_interval <= value[narrows_pkg::INTERVAL_W-1:0];
+            if (hit[CODEL_MTU]) settings.codel_mtu <= value[narrows_pkg::MTU_W-1:0];
             // The answer has the instant.
             if (hit[COMMIT]) begin
                 settings_valid <= 1'b1;
@@ -213,6 +235,10 @@ module port_registers #(
             settings.limit_kind <= narrows_pkg::LIMIT_BYTES;
             settings.limit <= '1;
             settings.delay <= TIME_W'(LEAST_DELAY_PS);
+            // RFC 8289 sections 4.2 and 4.3, and Linux's mtu.
+            settings.codel_target <= narrows_pkg::TARGET_W'(64'd5_000_000_000);
+            settings.codel_interval <= narrows_pkg::INTERVAL_W'(64'd100_000_000_000);
+            settings.codel_mtu <= narrows_pkg::MTU_W'(1514);
         end
     end
 endmodule

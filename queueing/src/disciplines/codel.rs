@@ -260,6 +260,19 @@ impl Control {
     }
 }
 
+/// CoDel's parameters at a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreCoDel {
+    /// The acceptable waiting time.
+    pub target: Duration,
+    /// The time above it before the first drop.
+    pub interval: Duration,
+    /// No drop with so few bytes behind the head.
+    pub mtu: Bytes,
+    /// Packets that can be marked are, in place of their drop.
+    pub is_marking: bool,
+}
+
 /// A CoDel queue.
 #[derive(Debug)]
 pub struct CoDel<P> {
@@ -272,6 +285,13 @@ impl<P> CoDel<P> {
     /// An empty queue.
     pub(super) fn new(setup: &Setup) -> Self {
         CoDel { fifo: Fifo::default(), law: Law::new(setup), control: Control::default() }
+    }
+
+    /// Its parameters for a core, and its `mark-above` if that is in force.
+    pub(crate) fn for_core(&self) -> (CoreCoDel, Option<Duration>) {
+        let Law { target, interval, mtu, is_marking, mark_above, .. } = self.law;
+        let above = (mark_above != Duration::MAX).then_some(mark_above);
+        (CoreCoDel { target, interval, mtu, is_marking }, above)
     }
 }
 

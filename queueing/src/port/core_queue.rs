@@ -71,14 +71,16 @@ impl CoreQueue {
         self.core.due()
     }
 
-    /// The packet that leaves now.
-    pub(crate) fn dequeue(&mut self, at: Time) -> Option<CoreDequeued> {
+    /// The packet that leaves now, and how many the core dropped before it.
+    pub(crate) fn dequeue(&mut self, at: Time) -> Option<(CoreDequeued, usize)> {
         self.now = at;
         let dequeued = self.core.dequeue(at)?;
         self.is_open = true;
         assert_eq!(dequeued.at, at, "the core's departure is the port's");
-        assert_eq!(self.numbers.pop_front(), Some(dequeued.number), "first in, first out");
-        Some(dequeued)
+        let before = self.numbers.iter().position(|&number| number == dequeued.number);
+        let before = before.expect("first in, first out");
+        self.numbers.drain(..=before);
+        Some((dequeued, before))
     }
 
     /// Ends the dequeued packet. Returns start and end of its transmission, if it is sent.

@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::port::config::PortError;
 use crate::port::core_queue::CoreQueue;
 use crate::port::serializer::PortSerializer;
-use crate::port_core::{CoreSettings, Fate, PortCore, thresholds_of};
+use crate::port_core::{CoreSettings, Fate, PortCore, discipline_of};
 use crate::queued::{Label, Queued, QueuedPacket};
 use crate::randomness::Randomness;
 use narrows_common::{Rng, Time};
@@ -36,9 +36,9 @@ impl<P: QueuedPacket> TrafficManager<P> {
             if port.scheduler.is_some() || port.elsewhere.is_some() {
                 return Err(error("it has classes or pipelines: a core has neither"));
             }
-            let thresholds = thresholds_of(&queue.discipline).map_err(error)?;
+            let discipline = discipline_of(&queue.discipline).map_err(error)?;
             let (rate, limit, counts) = (serializer.rate(), port.limit, port.counts);
-            let settings = CoreSettings { rate, limit, counts, thresholds };
+            let settings = CoreSettings { rate, limit, counts, discipline };
             let name = queue.discipline.record().name;
             let core = CoreQueue::new(make(), settings, name).map_err(|what| error(&what))?;
             queue.discipline = plain();
@@ -58,13 +58,13 @@ impl<P: QueuedPacket> TrafficManager<P> {
         let made = Discipline::<P>::build(config, unused)
             .map_err(|error| PortError::Discipline { port: number, error })?;
         let error = |what: &str| PortError::Core { port: number, what: what.to_owned() };
-        let thresholds = thresholds_of(&made).map_err(error)?;
+        let discipline = discipline_of(&made).map_err(error)?;
         // Another discipline would enqueue the waiting packets again, and mark them.
         let in_force = self.ports[port].core.as_ref().map_or("", |core| core.discipline);
         if made.record().name != in_force {
             return Err(error(&format!("discipline {}: a core keeps its {in_force}", config.name)));
         }
-        self.ports[port].set_core(|settings| settings.thresholds = thresholds)
+        self.ports[port].set_core(|settings| settings.discipline = discipline)
     }
 }
 
@@ -111,7 +111,12 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             self.arm(index, due);
             return None;
         }
-        let dequeued = core.dequeue(at)?;
+        let (dequeued, dropped) = core.dequeue(at)?;
+        for _ in 0..dropped {
+            let queued = port.queues[0].discipline.dequeue(at, &mut self.outcomes)?;
+            port.settle_core(queued.label, &mut self.records);
+            self.dropped.push(queued.packet);
+        }
         let mut queued = port.queues[0].discipline.dequeue(at, &mut self.outcomes)?;
         queued.is_marked = dequeued.is_marked;
         port.settle_core(queued.label, &mut self.records);
@@ -136,7 +141,7 @@ impl<D> Port<D> {
         set.map_err(|what| PortError::Core { port, what })
     }
 
-    /// Counts and records what the core did in one call to one packet.
+    /// Counts and records what the core did in one call to one packet. A drop is the last of it.
     fn settle_core(&mut self, label: Label, records: &mut Vec<QueueRecord>) {
         while let Some(row) = self.core.as_mut().and_then(|core| core.poll_row()) {
             assert_eq!(row.length, label.length, "the core counts the same bytes");
@@ -152,6 +157,9 @@ impl<D> Port<D> {
             }
             let source = self.queues[0].source;
             source.write(records, row.at, row.event, label, row.depth, row.sojourn);
+            if matches!(row.event, QueueEvent::Drop(_)) {
+                break;
+            }
         }
     }
 }

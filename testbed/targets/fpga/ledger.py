@@ -116,8 +116,8 @@ def queue_rows(
     for port, known in flows.items():
         own = (port_of == port) & (packet >= 0) & (packet < len(known))
         flow[own] = known[packet[own]]
-    names = np.array([[*REASONS[kind], *[""] * (4 - len(REASONS[kind]))] for kind in KINDS])
-    kind, reason = rows["kind"] & 3, rows["reason"] & 3
+    names = np.array([[*REASONS[kind], *[""] * (8 - len(REASONS[kind]))] for kind in KINDS])
+    kind, reason = rows["kind"] & 3, rows["reason"] & 7
     made = pl.DataFrame({
         "time_ps": rows["at"].astype(np.int64) - begin_ps,
         "switch": pl.Series([switch], dtype=pl.String).new_from_index(0, len(rows)),

@@ -92,7 +92,7 @@ def of_port(evidence: Evidence, port: int, counts: Counts, limits: Limits) -> It
             "expected as many"
         )
     left = counts.events[Direction.LEFT]
-    if counts.enqueued != counts.dequeued or counts.dequeued != left:
+    if counts.enqueued != counts.dequeued or counts.transmitted != left:
         yield (
             f"{counts.enqueued} packets entered, {counts.dequeued} left the queue, {left} left "
             "the board; expected as many"

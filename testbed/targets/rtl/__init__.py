@@ -27,7 +27,7 @@ class Rtl(Target):
     title = "the hardware bottleneck's RTL, by Verilator, with our TCP under a virtual clock"
     in_real_time = False
     no_kernel_hosts = "is in real time: --target dpdk"
-    disciplines = ("drop-tail", "ecn-threshold")
+    disciplines = ("drop-tail", "ecn-threshold", "codel")
     lacks = ("queues", "trace")
 
     def missing(self) -> list[str]:

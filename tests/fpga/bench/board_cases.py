@@ -162,7 +162,9 @@ async def values_out_of_range_change_nothing(dut: Any) -> None:
         Direction.RATE: (0, 10**9 + 1, 2**64 - 1), Direction.BASIS: (3,),
         Direction.LIMIT_KIND: (3, 2**63), Direction.ECN_ENABLE: (8,),
         Direction.LOSS_THRESHOLD: (2**53 + 1,), Direction.LOSS_SET_STATE: (2,),
-        Direction.DELAY: (0, 3_999_999, 10**12 + 1),
+        Direction.DELAY: (0, 3_999_999, 10**12 + 1), Direction.CODEL: (4,),
+        Direction.CODEL_TARGET: (10**13 + 1,), Direction.CODEL_INTERVAL: (999, 10**14 + 1),
+        Direction.CODEL_MTU: (10**6 + 1,),
     }  # fmt: skip
     for register, values in refused.items():
         before = await bench.read(base + register)
@@ -208,7 +210,7 @@ async def settings_take_effect_together_at_their_instant(dut: Any) -> None:
     await bench.idle(40)
     # One in transmission, two in the queue; one more leaves meanwhile.
     assert len(bench.received[1]) - 8 in (3, 4)
-    drops = await bench.read(base + Direction.COUNTS + 8)
+    drops = await bench.read(base + Direction.COUNTS + 16)
     assert drops == 16 - len(bench.received[1])
 
 
@@ -239,7 +241,7 @@ async def a_dead_generator_of_losses_is_refused(dut: Any) -> None:
     bench.send(0, *(frame(60, n) for n in range(3)))
     await bench.idle(10)
     assert good(bench, 1) == []
-    assert await bench.read(base + Direction.COUNTS + 8 + 2) == 3
+    assert await bench.read(base + Direction.COUNTS + 16 + 2) == 3
 
 
 @cocotb.test()
@@ -260,8 +262,8 @@ async def reports_bring_the_ledger(dut: Any) -> None:
         assert [row.at_ps for row in rows] == sorted(row.at_ps for row in rows)
         for kind in range(4):
             total = 0
-            for reason in range(4):
-                total += await bench.read(base + Direction.COUNTS + 4 * kind + reason)
+            for reason in range(8):
+                total += await bench.read(base + Direction.COUNTS + 8 * kind + reason)
             assert sum(row.kind == kind for row in rows) == total
     drops = [row for row in bench.rows if row.kind == 2]
     assert drops and all(row.reason == 0 and row.counted == 224 for row in drops)

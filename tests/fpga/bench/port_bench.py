@@ -10,7 +10,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
-from tests.fpga.core import BASES, DROPS, KINDS, LIMITS, MARKS, Row, Settings
+from tests.fpga.core import BASES, DROPS, KINDS, LIMITS, MARKS, CoDel, Row, Settings
 from tests.fpga.specification import Port
 
 PERIOD_PS = 8000
@@ -20,11 +20,12 @@ COMMIT_PS = 400_000
 SETTINGS = (
     ("rate", 40), ("basis", 2), ("limit_kind", 2), ("limit", 64), ("ecn_enable", 3),
     ("ecn_packets", 64), ("ecn_bytes", 64), ("ecn_time", 64), ("loss_threshold", 54),
-    ("loss_set_state", 1), ("loss_state", 256), ("delay", 64),
+    ("loss_set_state", 1), ("loss_state", 256), ("delay", 64), ("codel_enable", 1),
+    ("codel_marks", 1), ("codel_target", 44), ("codel_interval", 47), ("codel_mtu", 20),
 )  # fmt: skip
 """The fields of `narrows_settings_t` and their widths."""
 ROW = (
-    ("number", 48), ("at", 64), ("kind", 2), ("reason", 2), ("counted", 17), ("packets", 24),
+    ("number", 48), ("at", 64), ("kind", 2), ("reason", 3), ("counted", 17), ("packets", 24),
     ("bytes", 41), ("sojourn", 64),
 )  # fmt: skip
 """The fields of `narrows_row_t` and their widths."""
@@ -55,13 +56,16 @@ def packed(settings: Settings, delay_ps: int) -> int:
     kind, limit = settings.limit
     packets, bytes_, time_ps = (value or 0 for value in settings.ecn)
     state = sum(word << 64 * n for n, word in enumerate(settings.loss_state))
+    codel = settings.codel or CoDel(0, 0)
     values = {
         "rate": settings.rate_bps, "basis": BASES.index(settings.basis),
         "limit_kind": LIMITS.index(kind), "limit": limit,
         "ecn_enable": sum(1 << n for n, value in enumerate(settings.ecn) if value is not None),
         "ecn_packets": packets, "ecn_bytes": bytes_, "ecn_time": time_ps,
         "loss_threshold": settings.loss_threshold, "loss_set_state": int(bool(state)),
-        "loss_state": state, "delay": delay_ps,
+        "loss_state": state, "delay": delay_ps, "codel_enable": int(bool(settings.codel)),
+        "codel_marks": int(codel.is_marking), "codel_target": codel.target_ps,
+        "codel_interval": codel.interval_ps, "codel_mtu": codel.mtu,
     }  # fmt: skip
     bits = 0
     for name, width in SETTINGS:

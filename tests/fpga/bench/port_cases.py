@@ -11,7 +11,7 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from tests.fpga.bench.frames import frame, marked
 from tests.fpga.bench.port_bench import DELAY_PS, PERIOD_PS, Given, PortBench
-from tests.fpga.core import DROPS, KINDS, MARKS, Settings
+from tests.fpga.core import DROPS, KINDS, MARKS, CoDel, Settings
 from tests.fpga.specification import Port
 
 GIGABIT = Settings(10**9, ("bytes", 100_000), "wire")
@@ -36,7 +36,12 @@ def some_settings(rng: random.Random, basis: str) -> Settings:
     )
     # The output sends a frame's bytes at 1 Gb/s, of which 46 of 60 count by `ip`.
     rate = rng.randint(3 * 10**8, 7 * 10**8)
-    return Settings(rate, rng.choice(limits), basis, (packets, bytes_, time_ps))
+    codel = CoDel(rng.randint(1000, 10**7), 3 * 10**7, 1514, rng.random() < 0.5)
+    is_controlled = rng.random() < 0.5
+    return Settings(
+        rate, rng.choice(limits), basis, (packets, bytes_, time_ps),
+        codel=codel if is_controlled else None,
+    )  # fmt: skip
 
 
 @cocotb.test()
@@ -73,10 +78,10 @@ async def counts_are_those_of_the_rows(dut: Any) -> None:
     kinds = Counter((row.kind, row.reason) for row in bench.rows)
     for kind, reasons in (("enqueue", ("",)), ("dequeue", ("",)), ("drop", DROPS), ("mark", MARKS)):
         for at, reason in enumerate(reasons):
-            address = 4 * KINDS.index(kind) + at
+            address = 8 * KINDS.index(kind) + at
             lengths = [row.counted for row in bench.rows if row[1:3] == (kind, reason)]
             assert await bench.count(address) == kinds[kind, reason]
-            assert await bench.count(16 + address) == sum(lengths)
+            assert await bench.count(32 + address) == sum(lengths)
     waits = Counter(row.sojourn_ps.bit_length() for row in bench.rows if row.kind == "dequeue")
     assert [await bench.count(64 + bits) for bits in range(64)] == [waits[n] for n in range(64)]
 
@@ -153,6 +158,29 @@ async def lost_frames_leave_no_gap_in_the_memory(dut: Any) -> None:
     bench.waiting += [Given(frame(1000, n)) for n in range(3)]
     await bench.idle(3)
     assert [sent.frame for sent in bench.sent] == [data for _, data in bench.arrived[-3:]]
+
+
+@cocotb.test()
+async def frames_that_codel_drops_leave_no_gap_in_the_memory(dut: Any) -> None:
+    bench = PortBench(dut)
+    await bench.start()
+    # A drop for about every other frame, up to a queue that is empty, three times the memory.
+    codel = CoDel(20 * 10**6, 20 * 10**6, 0)
+    await bench.set(Settings(4 * 10**8, ("packets", 8), "frame", codel=codel))
+    count = 3 * 2 ** int(dut.MEMORY_LOG2.value) // 400
+    gap = max(600 - 400 // len(dut.in_keep), 0)
+    for n in range(count):
+        bench.waiting.append(Given(frame(400, n), idle_cycles=5000 if n % 30 == 29 else gap))
+    while bench.waiting:
+        await ClockCycles(dut.clk, 100)
+    port = bench.specified()
+    await bench.idle(len(port.sent))
+    bench.check_rows()
+    assert sum(row.reason == "codel" for row in bench.rows) > count // 10
+    dropped = {row.number for row in bench.rows if row.kind == "drop"}
+    assert [sent.frame for sent in bench.sent] == [
+        data for n, (_, data) in enumerate(bench.arrived) if n not in dropped
+    ]
 
 
 @cocotb.test()
