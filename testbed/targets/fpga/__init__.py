@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from narrows.testbed.findings import Finding
 from narrows.testbed.targets.base import Hosts, Target, Tell
@@ -27,7 +27,7 @@ class Fpga(Target):
     name = "fpga"
     title = "the hardware bottleneck on an FPGA board between two ports, in real time"
     records = ("queue", "flows", "messages", "capture")
-    disciplines = ("drop-tail", "ecn-threshold")
+    disciplines: ClassVar[tuple[str, ...]] = ("drop-tail", "ecn-threshold", "codel")
     ip_versions = (4,)
     lacks = ("queues", "trace", "ecn_threshold")
     no_impairments = "the board has a fixed delay"
@@ -54,7 +54,7 @@ class Fpga(Target):
         from narrows.testbed.targets.fpga import checks
 
         super().check(scenario, source, settings)
-        checks.check(scenario, source, self.name)
+        checks.check(scenario, source, self.name, self.disciplines)
 
     def planned(self, plan: Plan) -> Plan:
         """See `Target`. A board forwards frames as they are, so hosts know each other's address."""

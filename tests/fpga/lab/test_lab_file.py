@@ -89,15 +89,15 @@ def refusal(tmp_path: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('discipline = "codel"', 'bottleneck.discipline = "codel": --target fpga supports only'),
+        ('discipline = "pie"', 'bottleneck.discipline = "pie": --target fpga supports only'),
         ('discipline = { name = "ecn-threshold", ramp = 2 }', "bottleneck.discipline.ramp: --targ"),
         ("queues = [{}, {}]", "bottleneck.queues: is not supported by --target fpga"),
         ("ecn_threshold = 5", "bottleneck.ecn_threshold: is not supported by --target fpga"),
         ('duplicate = { probability = "1%" }', "bottleneck.duplicate: is not supported by --tar"),
         ("[record]\npackets = true", "record.packets: is not supported by --target fpga"),
         ('[[event]]\nat = "1s"\nset = { bottleneck = { rate = "2Gbps" } }', "event.0.set.bottlen"),
-        ('[[event]]\nat = "1s"\nset = { bottleneck = { discipline = "codel" } }',
-         'event.0.set.bottleneck.discipline = "codel"'),
+        ('[[event]]\nat = "1s"\nset = { bottleneck = { discipline = "pie" } }',
+         'event.0.set.bottleneck.discipline = "pie"'),
         ('[[event]]\nat = "1s"\nset = { bottleneck = { ecn_threshold = 3 } }',
          "event.0.set.bottleneck.ecn_threshold: is not supported"),
     ],

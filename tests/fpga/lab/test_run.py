@@ -177,6 +177,16 @@ def test_the_kernels_tcp_is_marked_and_loses_at_random(board: Bench, tmp_path: P
     assert sum(flow["delivered_bytes"] for flow in result.summary["flows"]) > 0
 
 
+def test_codel_drops_at_the_board(board: Bench, tmp_path: Path) -> None:
+    codel = 'discipline = { name = "codel", target = "40ms", interval = "300ms" }'
+    result = carried_out(board, tmp_path, SCENARIO % (codel, ""))
+    assert result.summary["invalid_reason"] is None
+    [counts] = [one for one in result.summary["switch"]["queues"] if one["port"] == 2]
+    dropped = result.queue("drop").filter(pl.col("reason") == "codel")
+    assert dropped.height == counts["drop-codel"] > 0
+    assert counts["enqueue"] == counts["dequeue"] == counts["left"] + dropped.height
+
+
 def test_a_board_that_does_not_answer_is_named(board: Bench, tmp_path: Path) -> None:
     source = tmp_path / "scenario.toml"
     source.write_text(SCENARIO % ("", ""))
