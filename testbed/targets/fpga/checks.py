@@ -15,9 +15,7 @@ CHANGES: Final = ("rate", "queue", "discipline", "loss")
 """What an event can change at a board."""
 
 
-def check(
-    scenario: Scenario, source: str, target: str, disciplines: tuple[str, ...]
-) -> None:
+def check(scenario: Scenario, source: str, target: str, disciplines: tuple[str, ...]) -> None:
     """Raises `InputError`, naming `source`, for a scenario that no board can run."""
     if scenario.bottleneck is None:
         what = "expected a dumbbell: a board is one switch with two ports"
@@ -47,9 +45,7 @@ def of_bottleneck(scenario: Scenario, target: str) -> Iterator[Problem]:
             yield Problem(f"bottleneck.discipline.{name}", what)
 
 
-def of_events(
-    scenario: Scenario, target: str, disciplines: tuple[str, ...]
-) -> Iterator[Problem]:
+def of_events(scenario: Scenario, target: str, disciplines: tuple[str, ...]) -> Iterator[Problem]:
     """The problems of what events change."""
     for index, event in enumerate(scenario.event):
         for link, change in event.set.by_link():
