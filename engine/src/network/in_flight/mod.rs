@@ -178,9 +178,9 @@ impl InFlight {
         }
         while let Some(bucket) = self.upcoming.bucket.filter(|_| !self.upcoming.is_full()) {
             let slot = self.buckets[bucket].front;
-            if let Some(seen) = self.slots.get(slot as usize) {
-                prefetch(seen);
-            }
+            // Nothing is in flight.
+            let Some(seen) = self.slots.get(slot as usize) else { break };
+            prefetch(seen);
             self.upcoming.push(slot);
             self.upcoming.bucket = self.filled_after(bucket);
             if let Some(next) = self.upcoming.bucket {
@@ -316,6 +316,18 @@ mod tests {
             let expected: Vec<_> = (number + 1..20).take(AHEAD).collect();
             assert_eq!(known, expected, "after packet {number}");
         }
+    }
+
+    #[test]
+    fn packets_after_an_idle_time_are_known_ahead() {
+        let mut in_flight = InFlight::default();
+        let at = |number: u64| Time::from_ps(number << 24);
+        in_flight.send(0, at(0), Packet::default());
+        assert!(in_flight.poll_receive(at(0)).is_some());
+        in_flight.send(1, at(1), Packet::default());
+        in_flight.send(2, at(2), Packet::default());
+        assert!(in_flight.poll_receive(at(1)).is_some());
+        assert_eq!(in_flight.upcoming(0), Some(2));
     }
 
     proptest! {
