@@ -24,6 +24,9 @@ RUSTFMT_BY_MACRO := rustfmt --check --edition 2024 queueing/src/disciplines/*.rs
 # A process that any other one interrupts at once.
 IDLE := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
 
+# Images of containers set it. Then each process compiles every library that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 LOCK := target/lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate \
 	--constraint constraints.txt --custom-compile-command "make lock"
 

@@ -140,6 +140,12 @@ def test_bare_make_lists_the_verbs() -> None:
         assert re.search(rf"^  {verb} +\w", listed, re.M), verb
 
 
+def test_make_lets_python_keep_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    ran = make("--eval", "variables:; @env", "variables")
+    assert "PATH=" in ran.stdout and "PYTHONDONTWRITEBYTECODE" not in ran.stdout
+
+
 @pytest.mark.parametrize("what", listing.LISTS)
 def test_every_list_lists(what: str) -> None:
     ran = narrows("list", what)
