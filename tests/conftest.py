@@ -24,11 +24,25 @@ would disturb them. `make test` shares out the rest among all cores.
 """
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out the files of the other part, whose imports take seconds in each process."""
+    if not collection_path.match("test_*.py") or TESTS not in collection_path.parents:
+        return None
+    return {"alone": not alone(collection_path), "not alone": alone(collection_path)}.get(
+        config.getoption("markexpr")
+    ) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that run alone."""
     for item in items:
-        if item.path.relative_to(TESTS).as_posix().startswith(ALONE):
+        if alone(item.path):
             item.add_marker(pytest.mark.alone)
+
+
+def alone(file: Path) -> bool:
+    """Whether the tests of a file run alone."""
+    return file.relative_to(TESTS).as_posix().startswith(ALONE)
 
 
 def pytest_configure() -> None:
