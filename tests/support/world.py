@@ -120,20 +120,20 @@ def example(name: str) -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/examples" / name
 
 
-def compile_fast(tree: Path) -> None:
+def compile_fast(tree: Path, tested: str = "") -> None:
     """Sets cargo not to optimise the crates of a copy, whose compilation takes longer than its
-    steps. Their dependencies stay as they are built for the checkout. The queue disciplines' crate
-    stays optimised in tests, since its properties are tried many thousand times.
+    steps. Their dependencies stay as they are built for the checkout. The crate whose properties
+    are `tested` many thousand times stays optimised in tests.
     """
     names = [
         re.findall(r'^name = "([\w-]+)"', manifest.read_text("utf-8"), re.M)[0]
         for manifest in (*sorted(tree.glob("*/Cargo.toml")), tree / "fpga/driver/Cargo.toml")
     ]
     profiles = (
-        f"[profile.{profile}.package.{name}]\nopt-level = 0\n"
+        f"[profile.{profile}.package.{name}]\nopt-level = 0\ndebug = false\n"
         for profile in ("dev", "release")
         for name in names
-        if (profile, name) != ("dev", "narrows-queueing")
+        if (profile, name) != ("dev", tested)
     )
     (tree / ".cargo").mkdir()
     (tree / ".cargo/config.toml").write_text("".join(profiles), encoding="utf-8")
