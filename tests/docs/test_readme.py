@@ -54,7 +54,7 @@ def test_a_documented_command_works(document: str, command: str) -> None:
         for point in sweep.read(ROOT / options.scenario, settings):
             make_plan(point.scenario, str(options.scenario))
     elif options.command == listing.run:
-        assert narrows(*arguments).returncode == 0
+        assert cli.main(arguments) == 0
 
 
 PROSE = re.compile(r"`((?:make|narrows|cargo|pytest|python -m) [^`]+)`")
@@ -147,10 +147,9 @@ def test_make_lets_python_keep_bytecode(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("what", listing.LISTS)
-def test_every_list_lists(what: str) -> None:
-    ran = narrows("list", what)
-    assert ran.returncode == 0, ran.stderr
-    assert len(ran.stdout.splitlines()) > 1
+def test_every_list_lists(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", what]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 1
 
 
 def test_doctor_says_what_is_there_and_how_to_get_the_rest() -> None:
