@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -14,10 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import polars as pl
 
 from narrows.testbed import engine, needs
+from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import plan, sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,3 +177,19 @@ def narrows(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedPro
         check=False,
         timeout=300,
     )
+
+
+def called(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """What `narrows` does, in this process: a start takes longer than most commands. For verbs
+    that neither handle signals nor keep a thread.
+    """
+    words = list(map(str, arguments))
+    out, errors = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, {"COLUMNS": "200"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
+    ):
+        code = main(words)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())

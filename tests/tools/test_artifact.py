@@ -20,7 +20,7 @@ from narrows.testbed.problems import InputError
 from narrows.testbed.tools.artifact import opened, verify
 from narrows.testbed.tools.artifact.manifest import MANIFEST
 from tests.support.world import TWO_FLOWS, write
-from tests.support.world import narrows as command
+from tests.support.world import called as command
 
 SWEEP = '[sweep]\nflow.variant = ["reno", "cubic"]\n'
 Files = dict[str, bytes]
