@@ -11,7 +11,7 @@ import narrows
 from narrows.testbed.problems import InputError
 from narrows.testbed.scenario import sweep
 from tests.support.world import TWO_FLOWS, write
-from tests.support.world import narrows as command
+from tests.support.world import called as command
 
 KEYS: dict[str, Any] = {
     "title": "Two flows",

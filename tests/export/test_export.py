@@ -18,7 +18,7 @@ from narrows.analysis.export import ExportError, export
 from narrows.analysis.load import Run, load
 from narrows.testbed.cli.main import main
 from tests.support.needs import programs
-from tests.support.world import narrows
+from tests.support.world import called
 from tests.support.world import write as write_scenario
 
 SCENARIO = """
@@ -45,7 +45,7 @@ capture = true
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     directory = tmp_path_factory.mktemp("export")
     source = write_scenario(directory, SCENARIO, "small")
-    done = narrows("run", source, "--out", directory, "--no-figures")
+    done = called("run", source, "--out", directory, "--no-figures")
     assert done.returncode == 0, done.stderr
     return load(directory / "small")[0]
 
@@ -63,7 +63,7 @@ def test_a_format_that_is_none_is_refused_with_the_nearest(
 
 
 def test_exports_stand_beside_the_runs_and_are_none(run: Run) -> None:
-    done = narrows("export", str(run.path.parent), "--format", "csv")
+    done = called("export", str(run.path.parent), "--format", "csv")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(run.path.parent / "export" / run.name)]
     assert [found.name for found in load(run.path.parent)] == [run.name]
@@ -78,7 +78,7 @@ def test_a_table_that_was_not_recorded_is_named(run: Run, tmp_path: Path) -> Non
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     with pytest.raises(ExportError, match=r"run it again with --set record\.capture=true"):
         export([tmp_path / "run"], "pcapng")
-    done = narrows("export", str(tmp_path / "run"), "--format", "pcapng")
+    done = called("export", str(tmp_path / "run"), "--format", "pcapng")
     assert done.returncode == 2 and "record.capture=true" in done.stderr
     assert not (tmp_path / "export").exists()
 

@@ -13,7 +13,7 @@ from narrows.analysis.load import LoadError, load_run
 from narrows.analysis.soundness import digest, problems
 from narrows.testbed.cli.main import main
 from narrows.testbed.files import publish
-from tests.support.world import TWO_FLOWS, narrows, write
+from tests.support.world import TWO_FLOWS, called, write
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A scenario file beside the results of its one run."""
     at = tmp_path_factory.mktemp("finished")
     source = write(at, TWO_FLOWS.replace('duration = "5s"', 'duration = "1s"'))
-    ran = narrows("run", source, "--out", at / "out")
+    ran = called("run", source, "--out", at / "out")
     assert ran.returncode == 0, ran.stderr
     return at
 
@@ -86,7 +86,7 @@ def test_a_damaged_summary_gives_a_message(run: Path, text: str) -> None:
 def test_resume_runs_a_damaged_run_again(finished: Path, run: Path) -> None:
     (run / "flows.parquet").write_bytes(b"")
     out = run.parent.parent
-    ran = narrows("run", finished / "scenario.toml", "--out", out, "--resume")
+    ran = called("run", finished / "scenario.toml", "--out", out, "--resume")
     assert ran.returncode == 0, ran.stderr
     assert load_run(run).valid
 
@@ -99,7 +99,7 @@ def test_resume_does_not_trust_a_summary_with_a_new_digest(
     record = json.loads((run / "run.json").read_text())
     record["files"]["summary.json"] = digest(run / "summary.json")
     (run / "run.json").write_text(json.dumps(record))
-    ran = narrows("run", finished / "scenario.toml", "--out", run.parent.parent, "--resume")
+    ran = called("run", finished / "scenario.toml", "--out", run.parent.parent, "--resume")
     assert ran.returncode == 0, ran.stderr
     assert load_run(run).valid
 
@@ -115,7 +115,7 @@ def test_a_record_without_digests_is_damaged(run: Path) -> None:
 def test_resume_keeps_a_sound_run(finished: Path, run: Path) -> None:
     before = (run / "flows.parquet").stat().st_mtime_ns
     out = run.parent.parent
-    ran = narrows("run", finished / "scenario.toml", "--out", out, "--resume")
+    ran = called("run", finished / "scenario.toml", "--out", out, "--resume")
     assert ran.returncode == 0, ran.stderr
     assert (run / "flows.parquet").stat().st_mtime_ns == before
 

@@ -11,7 +11,7 @@ import pytest
 from narrows.testbed.problems import InputError
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.schema import Scenario
-from tests.support.world import ROOT, TWO_FLOWS, narrows, write
+from tests.support.world import ROOT, TWO_FLOWS, called, write
 
 WRONG = [
     ("bottleneck.rate", "5", 'bottleneck.rate = "5": has no unit; expected a rate'),
@@ -125,7 +125,7 @@ def test_wrong_input_ends_with_exit_code_2(tmp_path: Path, arguments: list[str],
     (tmp_path / "truncated.json").write_text(program[: len(program) // 2])
     (tmp_path / "foreign.json").write_text('{"name": "a package file", "version": 1}')
     (tmp_path / "other.json").write_text(program.replace("identify_flow", "find_flow"))
-    ran = narrows(*arguments, cwd=tmp_path)
+    ran = called(*arguments, cwd=tmp_path)
     assert (ran.returncode, says in ran.stderr) == (2, True), ran.stderr
     assert "Traceback" not in ran.stderr
     assert not list(tmp_path.glob("results/*/*/run.json"))

@@ -191,5 +191,8 @@ def called(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProc
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(errors),
     ):
-        code = main(words)
+        try:
+            code = main(words)
+        except SystemExit as ended:  # argparse ends so.
+            code = int(ended.code or 0)
     return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from narrows.testbed.cli.main import main
-from tests.support.world import ROOT
+from tests.support.world import ROOT, called
 
 SWITCH = ROOT / "switch/tests"
 PROGRAM = SWITCH / "programs/tables.json"
@@ -20,8 +18,7 @@ TEST = SWITCH / "stf/tables.stf"
 
 def stf(*arguments: object) -> tuple[int, str, str]:
     """Exit code, standard output and error."""
-    command = [sys.executable, "-m", "narrows", "stf", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = called("stf", *map(str, arguments))
     return done.returncode, done.stdout, done.stderr
 
 
