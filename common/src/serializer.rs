@@ -3,7 +3,8 @@
 //! The time of `n` bits at `r` bit/s is `n * 10^12 / r` picoseconds, rarely a whole number. A busy
 //! serializer carries the remainder of that division. So the end of the k-th packet of a busy
 //! period is `floor(start + total_bits * 10^12 / r)`, and the long-run rate has no rounding error.
-//! An idle serializer restarts at the arrival.
+//! An idle serializer restarts at the arrival. It divides only when a packet is not as long as the
+//! one before.
 
 use crate::time::{Duration, PS_PER_S, Time};
 use crate::units::Rate;
@@ -16,6 +17,8 @@ pub struct Serializer {
     /// The amount by which `free_at` was rounded down, in picoseconds times the rate; below the
     /// rate.
     remainder: u64,
+    /// The bits of the last packet, and their time in picoseconds, rounded down.
+    last: (u32, u64),
 }
 
 impl Serializer {
@@ -26,7 +29,7 @@ impl Serializer {
     #[track_caller]
     pub fn new(rate: Rate) -> Self {
         assert!(rate.as_bps() > 0, "a serializer needs a rate above zero");
-        Serializer { rate, free_at: Time::ZERO, remainder: 0 }
+        Serializer { rate, free_at: Time::ZERO, remainder: 0, last: (0, 0) }
     }
 
     /// The current rate.
@@ -49,22 +52,30 @@ impl Serializer {
             self.free_at = now;
             self.remainder = 0;
         }
-        let start = self.free_at;
-        let rate = self.rate.as_bps();
-        let (whole, remainder) = match bits.checked_mul(PS_PER_S) {
-            // A 64-bit division is several times cheaper, and suffices up to 18 Mbit.
-            Some(ps_bits) if ps_bits <= u64::MAX - self.remainder => {
-                let total = ps_bits + self.remainder;
-                (total / rate, total % rate)
-            }
-            _ => {
-                let total = bits as u128 * PS_PER_S as u128 + self.remainder as u128;
-                ((total / rate as u128) as u64, (total % rate as u128) as u64)
-            }
-        };
-        self.free_at += Duration::from_ps(whole);
-        self.remainder = remainder;
+        let (start, rate) = (self.free_at, self.rate.as_bps());
+        let whole = if bits == u64::from(self.last.0) { self.last.1 } else { self.divide(bits) };
+        // The remainder of the division is below the rate, so what overflows cancels out.
+        let own = bits.wrapping_mul(PS_PER_S).wrapping_sub(whole.wrapping_mul(rate));
+        let (sum, has_carry) = self.remainder.overflowing_add(own);
+        let carry = has_carry || sum >= rate;
+        self.remainder = if carry { sum.wrapping_sub(rate) } else { sum };
+        self.free_at += Duration::from_ps(whole + u64::from(carry));
         (start, self.free_at)
+    }
+
+    /// The time of `bits` in picoseconds, rounded down.
+    #[inline(never)]
+    fn divide(&mut self, bits: u64) -> u64 {
+        let rate = self.rate.as_bps();
+        let whole = match bits.checked_mul(PS_PER_S) {
+            // A 64-bit division is several times cheaper, and suffices up to 18 Mbit.
+            Some(ps_bits) => ps_bits / rate,
+            None => (u128::from(bits) * u128::from(PS_PER_S) / u128::from(rate)) as u64,
+        };
+        if let Ok(bits) = u32::try_from(bits) {
+            self.last = (bits, whole);
+        }
+        whole
     }
 
     /// Changes the rate of later transmissions; a transmission in progress keeps its rate.
@@ -78,6 +89,7 @@ impl Serializer {
         let carried = self.remainder as u128 * rate.as_bps() as u128 / self.rate.as_bps() as u128;
         self.remainder = carried as u64;
         self.rate = rate;
+        self.last = (0, 0);
     }
 }
 
@@ -110,6 +122,32 @@ mod tests {
                 bits += size as u128;
                 let (_, end) = serializer.send(Time::from_ps(start), size);
                 prop_assert_eq!(end.as_ps() as u128, start as u128 + bits * PS_PER_S as u128 / rate as u128);
+            }
+        }
+    }
+
+    proptest! {
+        /// Packets of a few lengths at rates that change, against 128-bit sums.
+        #[test]
+        fn lengths_that_repeat_and_rates_that_change_are_exact(
+            rates in prop::collection::vec(prop_oneof![1u64..20_000_000_000, any::<u64>().prop_map(|rate| rate.max(1))], 1..4),
+            sizes in prop::collection::vec(prop_oneof![Just(0u64), Just(12_112), Just(528), any::<u32>().prop_map(u64::from)], 1..100),
+        ) {
+            let mut serializer = Serializer::new(Rate::from_bps(rates[0]));
+            let mut end_ps = 0u128;
+            for rate in rates {
+                serializer.set_rate(Rate::from_bps(rate));
+                let mut sum = serializer.remainder as u128;
+                for &size in &sizes {
+                    sum += size as u128 * PS_PER_S as u128;
+                    let end = end_ps + sum / rate as u128;
+                    if end > u64::MAX as u128 {
+                        return Ok(());
+                    }
+                    prop_assert_eq!(serializer.send(Time::ZERO, size).1.as_ps() as u128, end);
+                    prop_assert_eq!(serializer.remainder as u128, sum % rate as u128);
+                }
+                end_ps += sum / rate as u128;
             }
         }
     }

@@ -117,9 +117,15 @@ impl Wheel {
         if self.at(number) == at {
             return;
         }
+        let (earliest, first) = self.first;
+        let is_first = number as u32 == first;
         if self.slots.is_empty() {
             self.timers[number].at = at;
-            self.first = self.search();
+            if is_first && at > earliest {
+                self.first = self.search();
+            } else {
+                self.first = self.first.min((at, number as u32));
+            }
             return;
         }
         if self.timers[number].at < Time::MAX {
@@ -128,6 +134,10 @@ impl Wheel {
         self.timers[number].at = at;
         if at < Time::MAX {
             self.link(number as u32);
+        }
+        if !is_first {
+            self.first = self.first.min((at, number as u32));
+            return;
         }
         let level = self.filled.iter().position(|&digits| digits != 0);
         self.first = level.map_or(NEVER, |level| {

@@ -52,11 +52,16 @@ pub struct LinkDirection {
     serializer: Serializer,
     /// When the last packet arrives at the far end.
     last_arrival: Time,
-    /// Transmission starts of accepted packets that had to wait; allocated when the first one
-    /// waits.
-    #[expect(clippy::box_collection, reason = "eight bytes of the cache line instead of 32")]
-    waiting: Option<Box<VecDeque<Time>>>,
     packets: u64,
+    /// The queue, allocated when the first packet waits.
+    waiting: Option<Box<Waiting>>,
+}
+
+/// The packets of a direction that had to wait.
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    /// The transmission starts of those accepted.
+    starts: VecDeque<Time>,
     drops: u64,
     max_depth_packets: u32,
 }
@@ -70,10 +75,8 @@ impl LinkDirection {
         LinkDirection {
             serializer: Serializer::new(rate),
             last_arrival: Time::ZERO,
-            waiting: None,
             packets: 0,
-            drops: 0,
-            max_depth_packets: 0,
+            waiting: None,
         }
     }
 
@@ -97,16 +100,17 @@ impl LinkDirection {
     /// Queues a packet after those before it; false if the queue is full.
     #[inline(never)]
     fn wait(&mut self, now: Time, limit_packets: Option<u32>) -> bool {
-        let waiting = self.waiting.get_or_insert_default();
-        while waiting.front().is_some_and(|&start| start <= now) {
-            waiting.pop_front();
+        let Waiting { starts, drops, max_depth_packets } =
+            &mut **self.waiting.get_or_insert_default();
+        while starts.front().is_some_and(|&start| start <= now) {
+            starts.pop_front();
         }
-        if limit_packets.is_some_and(|limit| waiting.len() >= limit as usize) {
-            self.drops += 1;
+        if limit_packets.is_some_and(|limit| starts.len() >= limit as usize) {
+            *drops += 1;
             return false;
         }
-        waiting.push_back(self.serializer.free_at());
-        self.max_depth_packets = self.max_depth_packets.max(waiting.len() as u32);
+        starts.push_back(self.serializer.free_at());
+        *max_depth_packets = (*max_depth_packets).max(starts.len() as u32);
         true
     }
 
@@ -117,12 +121,12 @@ impl LinkDirection {
 
     /// Packets dropped because the queue was full.
     pub fn drops(&self) -> u64 {
-        self.drops
+        self.waiting.as_ref().map_or(0, |waiting| waiting.drops)
     }
 
     /// The most packets queued at once.
     pub fn max_depth_packets(&self) -> u32 {
-        self.max_depth_packets
+        self.waiting.as_ref().map_or(0, |waiting| waiting.max_depth_packets)
     }
 }
 
