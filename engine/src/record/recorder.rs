@@ -11,7 +11,7 @@ use parquet::data_type::ByteArray;
 use crate::error::EngineError;
 use crate::plan::RecordPlan;
 use crate::record::link_rows::LinkRow;
-use crate::record::rows::{CaptureRow, QueueRow};
+use crate::record::rows::{CaptureRow, EndTexts, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
 
@@ -72,7 +72,12 @@ impl Recorder {
         Ok(Recorder {
             queue: Sink::create(directory, "queue.parquet", wanted.queue, names.clone())?,
             flows: Sink::create(directory, "flows.parquet", wanted.flows, ())?,
-            packets: Sink::create(directory, "packets.parquet", wanted.packets, ())?,
+            packets: Sink::create(
+                directory,
+                "packets.parquet",
+                wanted.packets,
+                EndTexts::default(),
+            )?,
             messages: Sink::create(directory, "messages.parquet", wanted.messages, ())?,
             capture: Sink::create(directory, "capture.parquet", wanted.capture, ())?,
             links: Sink::create(directory, "links.parquet", wanted.links, names)?,

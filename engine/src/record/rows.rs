@@ -1,11 +1,13 @@
 //! The tables' columns: the meaning of each, and its value in a row. A unit ends a column's name.
 
 use bytes::Bytes;
+use core::cell::RefCell;
 use core::net::SocketAddr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::{QueueEvent, QueueRecord};
 use parquet::data_type::ByteArray;
+use rustc_hash::FxHashMap;
 
 use super::table::{Column, Row};
 use super::table_schema::{ColumnKind, ColumnSchema, TableSchema, table};
@@ -106,14 +108,27 @@ table! {
     phase: Text repeating = text(row.phase.name()),
 }
 
-/// `address:port`, an IPv6 address in brackets.
-fn end(end: SocketAddr) -> ByteArray {
-    ByteArray::from(end.to_string().into_bytes())
+/// `address:port`, an IPv6 address in brackets. Each text is written once, then shared.
+#[derive(Default)]
+pub struct EndTexts(RefCell<FxHashMap<SocketAddr, ByteArray>>);
+
+impl EndTexts {
+    /// A scan of all ports must not fill the memory.
+    const MOST: usize = 1 << 16;
+
+    fn of(&self, end: SocketAddr) -> ByteArray {
+        let mut texts = self.0.borrow_mut();
+        if texts.len() >= Self::MOST && !texts.contains_key(&end) {
+            texts.clear();
+        }
+        let text = || ByteArray::from(end.to_string().into_bytes());
+        texts.entry(end).or_insert_with(text).clone()
+    }
 }
 
 table! {
     /// The P4 program's telemetry: one row for each report that reached a collector.
-    "packets": Report, (), |row, nothing|
+    "packets": Report, EndTexts, |row, texts|
     /// The report's number at its switch.
     report: I64 = row.sequence.into(),
     /// The switch's number.
@@ -145,9 +160,9 @@ table! {
     /// Time from ingress to egress.
     hop_latency_ns: I64 = row.hop_latency_ns.into(),
     /// The packet's sender, `address:port`.
-    source: Text repeating = end(row.source),
+    source: Text repeating = texts.of(row.source),
     /// The packet's receiver, `address:port`.
-    destination: Text repeating = end(row.destination),
+    destination: Text repeating = texts.of(row.destination),
 }
 
 /// A packet at a host, as in a packet capture; zeros at its end are omitted.
