@@ -110,7 +110,9 @@ def sources(board: str) -> list[str]:
 
 
 def synthesize(board: Board, out: Path) -> Path:
-    """The netlist of a board."""
+    """The netlist of a board. What was routed of an older one is removed."""
+    for old in out.glob("seed-*"):
+        old.unlink()
     netlist = out / "top.json"
     script = (
         f"read_verilog -sv {' '.join(sources(board.name))}; "

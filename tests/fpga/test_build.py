@@ -80,6 +80,19 @@ def test_every_port_of_a_board_has_a_pin(build: ModuleType, board: str) -> None:
     assert all((ROOT / source).is_file() for source in build.sources(board))
 
 
+def test_a_new_netlist_removes_what_was_routed_of_the_old(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "sources", lambda _: [])
+    monkeypatch.setenv("YOSYS", program(tmp_path, "yosys"))
+    kept = tmp_path / "bottleneck.bit"
+    for path in (kept, tmp_path / "seed-1.json", tmp_path / "seed-1.config"):
+        path.write_text("")
+    build.synthesize(build.BOARDS["colorlight-5a-75b"], tmp_path)
+    assert kept.exists() and not list(tmp_path.glob("seed-*"))
+
+
 OLD_STAT = """
 === bottleneck_port ===
 
