@@ -154,7 +154,9 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
                 mark_to_drop(standard_metadata);
             } else {
                 measure_delay.apply(meta);
-                mark_ecn.apply(hdr, meta);
+                if (meta.signal != SIGNAL_MARK) {  // a packet is marked, and counted, once
+                    mark_ecn.apply(hdr, meta);
+                }
                 select_report.apply(meta);
                 if (meta.report_session != 0) {
                     clone_preserving_field_list(CloneType.E2E, (bit<32>) meta.report_session, REPORT_FIELDS);

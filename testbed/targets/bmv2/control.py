@@ -36,7 +36,7 @@ RANDOM_LOSS = 5
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 AQM_DROPS = "NarrowsEgress.after_queue.signal.aqm_drops"
 MARKS = ("NarrowsEgress.after_queue.signal.aqm_marks", "NarrowsEgress.mark_ecn.ecn_marks")
-"""Of a discipline after the queue, and of `ecn_threshold`. A packet that both mark counts twice."""
+"""Of a discipline after the queue, and of `ecn_threshold`, which leaves marked packets alone."""
 QUIET_S = 0.1
 DRAIN_S = 10.0
 
