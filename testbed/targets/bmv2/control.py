@@ -109,7 +109,7 @@ class Control:
         async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
                 state = SwitchState.from_json(self.switch_plan.switch)
-                await client.write(aqm.in_longer_ticks(state, US_NS))
+                await client.write(aqm.with_copies(aqm.in_longer_ticks(state, US_NS)))
             with closing(self._driver()) as driver:
                 found = [
                     await self._shape(driver, port) for port in self.switch_plan.ports.values()
