@@ -192,6 +192,7 @@ def test_drops_are_a_share_of_what_came(one: Path) -> None:
     assert 0 < np.max(dropped.y) <= 100
     assert np.count_nonzero(dropped.y) <= drops
     assert not np.any(marked.y)
+    assert [name for name, _, _ in chart.legend] == ["dropped", "marked"]
 
 
 def test_message_latency_is_the_share_read_within_a_time(one: Path) -> None:
