@@ -15,6 +15,7 @@ from narrows.controller import __main__ as controller
 from narrows.switch.server.gnmi.leaves import LEAVES
 from narrows.switch.server.gnmi.meanings import MEANINGS
 from narrows.switch.server.gnmi.queue_leaves import counter_leaves, scheduler_leaves
+from narrows.switch.server.gnmi.wred import wred_leaves
 from narrows.testbed import catalogue, engine
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli.list import listed
@@ -149,7 +150,7 @@ def test_a_list_of_keys_is_those_below_a_prefix() -> None:
 
 
 def test_every_leaf_of_gnmi_has_a_meaning() -> None:
-    of_a_queue = (*counter_leaves(0, [], []), *scheduler_leaves(0))
+    of_a_queue = (*counter_leaves(0, [], []), *scheduler_leaves(0), *wred_leaves())
     found = {leaf.path[-1][0] for leaf in (*LEAVES, *of_a_queue)}
     assert found | {"discipline"} == set(MEANINGS)
 

@@ -43,6 +43,10 @@ MEANINGS = {
     "dedicated-buffer": "The queue's limit in bytes.",
     "dedicated-buffer-temporal": "The queue's limit as time at the port's rate, rounded down.",
     "dedicated-buffer-packets": "The queue's limit in packets.",
+    "min-threshold": "The average of `red` above which it drops; absent unless that is in force.",
+    "max-threshold": "The average at which `max-drop-probability-percent` is reached.",
+    "enable-ecn": "Whether `red` marks packets that can be marked.",
+    "max-drop-probability-percent": "The probability at `max-threshold`, rounded.",
     "discipline": "The queue's discipline. A new one takes over the waiting packets.",
 }
 """By the leaf's name."""
