@@ -99,6 +99,9 @@ def test_delays_and_signals_are_those_of_sim(on_bmv2: RunDirectory, tmp_path: Pa
     # A scalable packet does not wait for the rest of a classic one.
     assert delay_ms(on_bmv2, SCALABLE) < delay_ms(virtual, SCALABLE) < 3
     ours, theirs = on_bmv2.summary["bottleneck"], virtual.summary["bottleneck"]
-    for kind in ("marks", "drops"):
-        there = theirs[kind]["egress-program"]
-        assert ours[kind]["egress-program"] == pytest.approx(there, rel=0.4)
+    marks, drops = (
+        ours[kind]["egress-program"] / theirs[kind]["egress-program"] for kind in ("marks", "drops")
+    )
+    assert marks == pytest.approx(1, rel=0.4)
+    # Most drops end slow start, at one instant or another.
+    assert 1 / 3 < drops < 3
