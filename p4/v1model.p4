@@ -22,6 +22,7 @@
 #include "stages/telemetry.p4"
 #include "stages/report.p4"
 
+const bit<32> INSTANCE_NORMAL = 0;
 const bit<32> INSTANCE_EGRESS_CLONE = 2;
 
 parser NarrowsParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
@@ -135,14 +136,7 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
     MakeReport() make_report;
 
     apply {
-        if (standard_metadata.instance_type == INSTANCE_EGRESS_CLONE) {
-            make_report.apply(hdr, meta, standard_metadata.egress_port);
-            if (hdr.ipv6.isValid()) {
-                truncate(REPORT_FRAME_IPV6_BYTES);
-            } else {
-                truncate(REPORT_FRAME_BYTES);
-            }
-        } else {
+        if (standard_metadata.instance_type == INSTANCE_NORMAL) {
             meta.queue_id = (bit<8>) standard_metadata.priority;
             meta.queue_delay = standard_metadata.deq_timedelta;
             meta.queue_depth = (depth_t) standard_metadata.deq_qdepth;
@@ -154,12 +148,23 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
                 mark_to_drop(standard_metadata);
             } else {
                 measure_delay.apply(meta);
-                mark_ecn.apply(hdr, meta);
+                if (meta.signal != SIGNAL_MARK) {  // a packet is marked, and counted, once
+                    mark_ecn.apply(hdr, meta);
+                }
                 select_report.apply(meta);
                 if (meta.report_session != 0) {
                     clone_preserving_field_list(CloneType.E2E, (bit<32>) meta.report_session, REPORT_FIELDS);
                 }
             }
+        } else if (standard_metadata.instance_type == INSTANCE_EGRESS_CLONE) {
+            make_report.apply(hdr, meta, standard_metadata.egress_port);
+            if (hdr.ipv6.isValid()) {
+                truncate(REPORT_FRAME_IPV6_BYTES);
+            } else {
+                truncate(REPORT_FRAME_BYTES);
+            }
+        } else {
+            mark_to_drop(standard_metadata);  // a copy of ClassifyScalable, which took its turn
         }
     }
 }

@@ -22,7 +22,6 @@ def chart(results: Results) -> Chart:
         columns=shown.columns,
         height_in=1.15,
         note=shown.note,
-        keys=[("dropped", DROPPED), ("marked", MARKED)],
     )
 
 
@@ -39,9 +38,10 @@ def _panel(run: Run, title: str) -> Panel:
     arrived = np.maximum(np.histogram(came, edges)[0], 1)
     middle_s = (edges[:-1] + bin_ps / 2) / PS_PER_S
     marks: list[Mark] = []
-    for event, look in (("drop", DROPPED), ("mark", MARKED)):
+    for event, look, name in (("drop", DROPPED, "dropped"), ("mark", MARKED, "marked")):
         times = rows.filter(pl.col("event") == event)["time_ps"].to_numpy()
-        marks.append(Trace(middle_s, 100 * np.histogram(times, edges)[0] / arrived, look))
+        share = 100 * np.histogram(times, edges)[0] / arrived
+        marks.append(Trace(middle_s, share, look, name=name))
     return Panel(marks, title)
 
 

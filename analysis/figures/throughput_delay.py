@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point; every flow of every seed counts once."""
-    counted = results.valid.where(lambda run: all(_point(flow) for flow in run.flows))
-    if sum(len(run.flows) for run in counted.runs) < 3:
+    """A panel per point; every flow of every seed that has a one-way delay counts once."""
+    counted = results.valid.where(lambda run: _points(run) > 0)
+    if sum(map(_points, counted.runs)) < 3:
         return None
     facets = counted.facets(counted.series_key)
     names = list(dict.fromkeys(name for run in counted.runs for name in _groups(counted, run)))
@@ -44,6 +44,11 @@ def chart(results: Results) -> Chart | None:
         note=seeds_note(results, "flows of {count} seeds"),
         keys=[(name, _mean(index)) for index, name in enumerate(names)],
     )
+
+
+def _points(run: Run) -> int:
+    """How many of a run's flows have a one-way delay."""
+    return sum(_point(flow) is not None for flow in run.flows)
 
 
 def _groups(whole: Results, run: Run) -> dict[str, list[FlowSummary]]:
@@ -91,7 +96,8 @@ FIGURE = Figure(
     title="Throughput against delay",
     caption="Small: every flow of every run; large: the mean of a variant or name; ellipse: one "
     "standard deviation. "
-    "Delay decreases to the right, so up and right is better.",
+    "Delay decreases to the right, so up and right is better. Flows without a one-way delay are "
+    "left out.",
     needs=(),
     wants="at least three flows, with their one-way delay",
     chart=chart,

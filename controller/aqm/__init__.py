@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from narrows.controller.aqm.codel import CODEL
-from narrows.controller.aqm.dualpi2 import DUALPI2
+from narrows.controller.aqm.dualpi2 import DUALPI2, with_copies
 from narrows.controller.aqm.pie import PIE
 from narrows.controller.aqm.record import CONTROL, PortDiscipline
 from narrows.controller.aqm.red import RED
@@ -28,6 +28,11 @@ QUEUE: Final = "drop-tail"
 DISCIPLINES: Final[tuple[PortDiscipline, ...]] = (CODEL, RED, PIE, DUALPI2)
 RECORDS: Final[tuple[DisciplineRecord, ...]] = tuple(each.record for each in DISCIPLINES)
 BY_NAME: Final = {each.record["name"]: each for each in DISCIPLINES}
+
+__all__ = [
+    "BY_NAME", "DISCIPLINES", "ON", "QUEUE", "RECORDS", "in_longer_ticks", "is_stage", "queues",
+    "stages", "with_copies",
+]  # fmt: skip
 
 ON: Final = PortStage(f"{CONTROL}.discipline", "act", None)
 """The entry of a port that has one of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -19,12 +20,18 @@ from narrows.controller.aqm.record import (
     parameter,
     whole_ns,
 )
-from narrows.controller.stages import PortStage
+from narrows.controller.matches import Exact
+from narrows.controller.objects import CloneSession, Replica
+from narrows.controller.stages import REPORT_SESSION, PortStage
+from narrows.controller.state import SwitchState, TableEntry
 
 if TYPE_CHECKING:
     from narrows.schema.switch import QueueConfig
 
 MOST_WEIGHT: Final = 100
+SEPARATE: Final = "NarrowsIngress.classify_scalable.scalable"
+"""The table that chooses between a port's two queues."""
+PORT: Final = "meta.egress_port"
 
 
 def encode(parameters: Mapping[str, float], rate_bps: int) -> dict[str, int]:
@@ -48,9 +55,23 @@ def encode(parameters: Mapping[str, float], rate_bps: int) -> dict[str, int]:
 
 def at_ingress(parameters: Mapping[str, float]) -> Sequence[PortStage]:
     """The stage that sends a port's packets to its two queues."""
-    constants = {"scalable_any_ect": int(parameters["any-ect"])}
-    table = "NarrowsIngress.classify_scalable.scalable"
-    return (PortStage(table, "separate", None, constants=constants),)
+    constants = {"scalable_any_ect": int(parameters["any-ect"]), "scalable_copies": 0}
+    return (PortStage(SEPARATE, "separate", None, constants=constants),)
+
+
+def with_copies(state: SwitchState) -> SwitchState:
+    """The state for a switch that sends each of a port's queues at the port's rate. A copy of each
+    scalable packet takes a turn in the classic queue, so that the two share the rate.
+    """
+    entries, sessions = list[TableEntry](), list(state.clone_sessions)
+    for entry in state.entries:
+        port = entry.matches.get(PORT)
+        if entry.table == SEPARATE and isinstance(port, Exact):
+            session = CloneSession(REPORT_SESSION + 1 + port.value, (Replica(port.value),))
+            sessions.append(session)
+            entry = replace(entry, params={**entry.params, "scalable_copies": session.id})
+        entries.append(entry)
+    return replace(state, entries=tuple(entries), clone_sessions=tuple(sessions))
 
 
 def queues(parameters: Mapping[str, float]) -> list[QueueConfig]:
@@ -123,6 +144,8 @@ DUALPI2: Final = PortDiscipline(
         "is_fifo": False,
         "not_implemented": [
             "updates while no packet leaves",
+            "on bmv2, a share of the classic queue, and one rate at each moment "
+            "(docs/guide/bmv2.md)",
             "one limit for both queues: each has the port's",
             "a share of the classic queue that counts from where both queues wait: the two take "
             "turns by weight (deficit round robin)",

@@ -13,6 +13,9 @@
 // Fixed point: probabilities have 32 bits of fraction, the coupling 16, `alpha` and `beta` 48 for
 // each tick of delay.
 //
+// A traffic manager whose queues do not share a rate (bmv2) sends either queue at the port's. There a
+// copy of each scalable packet takes its turn in the classic queue, and is dropped when it leaves.
+//
 // v1model only. TNA has no product of two variables, so neither the square nor the coupling;
 // Papagianni and De Schepper 2019 set PI2's probability from the control plane there. The queue by
 // code point would work.
@@ -24,9 +27,12 @@ const bit<2> ECN_ECT_0 = 2;
 // Chooses the queue, at ingress.
 control ClassifyScalable(inout headers_t hdr, inout metadata_t meta) {
     bit<1> any_ect = 0;
+    bit<16> copies = 0;
 
-    action separate(bit<1> scalable_any_ect) {
+    // `scalable_copies` is the clone session of the copies; 0: none.
+    action separate(bit<1> scalable_any_ect, bit<16> scalable_copies) {
         any_ect = scalable_any_ect;
+        copies = scalable_copies;
     }
 
     table scalable {
@@ -44,6 +50,9 @@ control ClassifyScalable(inout headers_t hdr, inout metadata_t meta) {
             }
             if ((ecn & 1) == 1 || (any_ect == 1 && ecn == ECN_ECT_0)) {
                 meta.priority = PRIORITY_SCALABLE;
+                if (copies != 0 && meta.drop == DROP_NONE) {
+                    clone(CloneType.I2E, (bit<32>) copies);
+                }
             }
         }
     }

@@ -78,4 +78,5 @@ def row(found: tuple[str, list[Leaf]]) -> list[str]:
     unit = f" ({writable.unit})" if writable and writable.unit else ""
     ours = "yes" if leaves[0].module else ""
     can_be_set = "yes" if writable else ""
-    return [code(name), f"{leaves[0].kind.name}{unit}", can_be_set, ours, meaning(leaves[0])]
+    means = meaning(leaves[0], engine.disciplines())
+    return [code(name), f"{leaves[0].kind.name}{unit}", can_be_set, ours, means]

@@ -81,9 +81,11 @@ FALL = Shown(
 )
 BUFFERBLOAT = Shown("scenarios/aqm/bufferbloat.toml", ("duration=10s",))
 QUEUES = Shown("scenarios/aqm/queues.toml")
+SHORT_FLOWS = Shown("scenarios/aqm/short-flows.toml", ("duration=10s",))
 
 SOURCES: dict[str, Shown] = {
     "completion_time": NEW_AIMD,
+    "flow_completion": SHORT_FLOWS,
     "queue_delay_by_rtt": NEW_AIMD,
     "delay_cdf": NEW_AIMD,
     "queue_delay_cdf": BUFFERBLOAT,

@@ -62,7 +62,8 @@ def bottleneck(
     left = departures(packets, switch_plan.port)
     summary = figures(left, switch_plan.counts, switch_plan.every, end_ps, bits)
     if switch_plan.every == 1:
-        rows = queue_rows(left, switch_plan.name, switch_plan.port, switch_plan.counts)
+        served = in_order_of_service(left, switch_plan.queues)
+        rows = queue_rows(served, switch_plan.name, switch_plan.port, switch_plan.counts)
         summary["queue_bytes_max"] = rows.select(pl.col("depth_bytes").max()).item() or 0
         if out:
             write_table(rows, out / "queue.parquet")
@@ -74,6 +75,15 @@ def departures(packets: pl.DataFrame, port: int) -> pl.DataFrame:
     of_port = packets.filter(pl.col("egress_port") == port)
     entered = pl.col("egress_ns") - pl.col("queue_delay_ns")
     return of_port.with_columns(enqueue_ns=entered).sort("egress_ns", maintain_order=True)
+
+
+def in_order_of_service(left: pl.DataFrame, queues: int) -> pl.DataFrame:
+    """Packets with the ledger's numbers of their queues, where 0 is served first. A report has the
+    program's priority, of which the highest is served first.
+    """
+    if queues == 1:
+        return left
+    return left.with_columns(queue=queues - 1 - pl.col("queue"))
 
 
 def length(counts: str) -> pl.Expr:

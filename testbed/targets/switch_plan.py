@@ -58,6 +58,11 @@ class SwitchPlan:
         self._entries = [TableEntry.from_json(entry) for entry in self.switch["entries"]]
 
     @property
+    def queues(self) -> int:
+        """The most queues that a port has."""
+        return max(len(port.get("classes", ())) or 1 for port in self.ports.values())
+
+    @property
     def every(self) -> int:
         """Telemetry ratio of the bottleneck: one report per so many packets; 0: none."""
         params = self._params(TELEMETRY.table, self.port)

@@ -113,8 +113,8 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
 @pytest.mark.usefixtures("first_drawn")
 def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    names = ["throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
-             "queue_delay_cdf", "queue_delay_box", "message_latency"]  # fmt: skip
+    names = ["throughput", "flow_completion", "queue_length", "queue_delay", "drops_and_marks",
+             "delay_cdf", "queue_delay_cdf", "queue_delay_box", "message_latency"]  # fmt: skip
     assert draw(one) == [
         one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
     ]
@@ -145,8 +145,8 @@ def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
 
 def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    names = {"throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
-             "queue_delay_cdf", "queue_delay_box", "message_latency"}  # fmt: skip
+    names = {"throughput", "flow_completion", "queue_length", "queue_delay", "drops_and_marks",
+             "delay_cdf", "queue_delay_cdf", "queue_delay_box", "message_latency"}  # fmt: skip
     assert drawn(one) == names
 
 
@@ -192,6 +192,7 @@ def test_drops_are_a_share_of_what_came(one: Path) -> None:
     assert 0 < np.max(dropped.y) <= 100
     assert np.count_nonzero(dropped.y) <= drops
     assert not np.any(marked.y)
+    assert [name for name, _, _ in chart.legend] == ["dropped", "marked"]
 
 
 def test_message_latency_is_the_share_read_within_a_time(one: Path) -> None:

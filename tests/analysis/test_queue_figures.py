@@ -83,6 +83,27 @@ def test_without_a_sweep_a_variant_is_a_line_of_delay(tmp_path: Path) -> None:
     }
 
 
+def test_flows_that_ended_have_their_completion_times(tmp_path: Path) -> None:
+    for name, taken_s in (("drop-tail", [3.0, 1.0, None]), ("fq-codel", [None, 0.5, 0.25])):
+        path = write(tmp_path / name, [], {DISCIPLINE: name})
+        summary = json.loads((path / "summary.json").read_text())
+        summary["flows"] = [
+            {"id": number, "variant": "cubic", "completion_s": each}
+            for number, each in enumerate(taken_s, 1)
+        ]
+        (path / "summary.json").write_text(json.dumps(summary))
+    found = traces(chart(tmp_path, "flow_completion"))
+    assert {name: (line.x.tolist()[1:], line.y.tolist()[1:]) for name, line in found.items()} == {
+        "drop-tail": ([1.0, 3.0], [0.5, 1.0]),
+        "fq-codel": ([0.25, 0.5], [0.5, 1.0]),
+    }
+
+
+def test_no_flow_that_ended_is_no_figure(tmp_path: Path) -> None:
+    write(tmp_path / "one", [], {DISCIPLINE: "codel"})
+    assert chart(tmp_path, "flow_completion") is None
+
+
 def test_use_stands_over_delay_and_seeds_are_averaged(tmp_path: Path) -> None:
     for seed, p95, used in ((1, 10.0, 0.9), (2, 30.0, 1.0)):
         point = {DISCIPLINE: "codel", "seed": seed}

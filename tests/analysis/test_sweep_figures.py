@@ -377,3 +377,13 @@ def test_throughput_against_delay_has_an_ellipse_per_name(tmp_path: Path) -> Non
     assert found is not None
     areas = [mark.name for mark in found.panels[0].marks if isinstance(mark, Area)]
     assert areas == ["near", "far"]
+
+
+def test_a_flow_without_a_delay_is_left_out(tmp_path: Path) -> None:
+    """A response's flow has no one-way delay towards its receiver."""
+    flows = [flow(n, "x", n) | {"one_way_delay_ms": {"p95": 10.0 * n}} for n in (1, 2, 3)]
+    write(tmp_path / "one", {}, [*flows, flow(4, "x", 9) | {"one_way_delay_ms": None}])
+    found = chart(tmp_path, "throughput_delay")
+    assert found is not None
+    points = [mark for mark in found.panels[0].marks if isinstance(mark, Trace)]
+    assert sorted(points[0].x.tolist()) == [10.0, 20.0, 30.0]

@@ -6,6 +6,9 @@ import pytest
 
 from narrows.controller import aqm
 from narrows.controller.aqm import dualpi2
+from narrows.controller.matches import Exact
+from narrows.controller.objects import CloneSession, Replica
+from narrows.controller.stages import REPORT_SESSION
 from narrows.controller.state import SwitchState, TableEntry
 
 NAMES = [record["name"] for record in aqm.RECORDS]
@@ -67,6 +70,25 @@ def test_dualpi2_has_a_ramp_and_weights() -> None:
     assert dualpi2.queues({"classic-share": 0.1}) == [{"weight": 9}, {"weight": 1}]
     assert dualpi2.queues({"classic-share": 1 / 16}) == [{"weight": 15}, {"weight": 1}]
     assert dualpi2.queues({"classic-share": 0}) == [{}, {}]
+
+
+def test_copies_have_a_session_for_each_port_with_dualpi2() -> None:
+    other = TableEntry("t", {"meta.egress_port": Exact(4)}, "a", {})
+    reports = CloneSession(REPORT_SESSION, (Replica(9),))
+    ports = [at_ingress(port) for port in (2, 3)]
+    state = aqm.with_copies(SwitchState((ports[0], other, ports[1]), (reports,)))
+    assert state.entries[1] == other
+    assert state.clone_sessions[0] == reports
+    own = {session.id: session.replicas for session in state.clone_sessions[1:]}
+    assert REPORT_SESSION not in own
+    chosen = [state.entries[index].params["scalable_copies"] for index in (0, 2)]
+    assert [own[each] for each in chosen] == [(Replica(2),), (Replica(3),)]
+    assert all(entry.params["scalable_copies"] == 0 for entry in ports), "elsewhere there are none"
+
+
+def at_ingress(port: int) -> TableEntry:
+    (stage,) = dualpi2.at_ingress({"any-ect": 1})
+    return stage.entry(port, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)

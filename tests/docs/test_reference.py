@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -14,9 +15,11 @@ from narrows.controller import __main__ as controller
 from narrows.switch.server.gnmi.leaves import LEAVES
 from narrows.switch.server.gnmi.meanings import MEANINGS
 from narrows.switch.server.gnmi.queue_leaves import counter_leaves, scheduler_leaves
-from narrows.testbed import catalogue
+from narrows.switch.server.gnmi.wred import wred_leaves
+from narrows.testbed import catalogue, engine
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli.list import listed
+from narrows.testbed.reference import gnmi
 from narrows.testbed.reference.commands import subcommands
 from narrows.testbed.reference.markdown import table, wrapped
 from narrows.testbed.reference.pages import FILES
@@ -147,9 +150,18 @@ def test_a_list_of_keys_is_those_below_a_prefix() -> None:
 
 
 def test_every_leaf_of_gnmi_has_a_meaning() -> None:
-    of_a_queue = (*counter_leaves(0, [], []), *scheduler_leaves(0))
+    of_a_queue = (*counter_leaves(0, [], []), *scheduler_leaves(0), *wred_leaves())
     found = {leaf.path[-1][0] for leaf in (*LEAVES, *of_a_queue)}
     assert found | {"discipline"} == set(MEANINGS)
+
+
+def test_a_parameters_leaf_names_its_discipline() -> None:
+    """`codel-mark-above` is `mark-above` of `codel`."""
+    there = {record["name"]: record for record in engine.disciplines()}
+    found = re.findall(r"The parameter `([\w-]+)` of `([\w-]+)`", gnmi.paths())
+    assert len(found) > 50
+    for parameter, discipline in found:
+        assert parameter in [each["name"] for each in there[discipline]["parameters"]]
 
 
 def test_a_table_of_markdown_leaves_out_empty_columns() -> None:

@@ -51,8 +51,8 @@ def narrows_switch(directory: Path) -> Iterator[str]:
 
 @contextmanager
 def bmv2() -> Iterator[Bmv2]:
-    """bmv2's `simple_switch_grpc`, without a program."""
-    with Plumbing() as plumbing, Bmv2(plumbing.add_switch(0, PORTS), DEVICE) as switch:
+    """bmv2's `simple_switch_grpc`, without a program, with two queues at each port."""
+    with Plumbing() as plumbing, Bmv2(plumbing.add_switch(0, PORTS), DEVICE, 2) as switch:
         yield switch
 
 

@@ -49,6 +49,13 @@ def test_a_ledger_of_three_packets_at_once() -> None:
     assert rows["sojourn_ps"].sum() == 4 * 10**9
 
 
+def test_the_ledgers_queue_0_is_the_one_served_first() -> None:
+    """The program's highest priority is served first (p4/metadata.p4)."""
+    packets = pl.DataFrame({"queue": [0, 1, 2, 0]})
+    assert ledger.in_order_of_service(packets, 3)["queue"].to_list() == [2, 1, 0, 2]
+    assert ledger.in_order_of_service(packets, 1)["queue"].to_list() == [0, 1, 2, 0]
+
+
 def test_figures_are_littles() -> None:
     """Waits of 0, 1, 2 and 1 ms within 10 ms: 0.4 packets; 4 of 10 packets were let through."""
     packets = left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from tests.validation.cases import ROOT
 from tests.validation.table import Cell
@@ -50,10 +51,20 @@ def by_option(option: str, pattern: str) -> Callable[[str], Cell | None]:
 
 def by_name(names: Sequence[str], *patterns: str) -> Callable[[str], Cell | None]:
     """The cell that lists a row's tests in the files of these patterns."""
+    return _listing(names, patterns, lambda _, test: test)
 
+
+def by_file_or_name(names: Sequence[str], *patterns: str) -> Callable[[str], Cell | None]:
+    """As `by_name`; the tests of a file that bears a name are that name's."""
+    return _listing(names, patterns, lambda file, test: f"{Path(file).stem}_{test}")
+
+
+def _listing(
+    names: Sequence[str], patterns: Sequence[str], bears: Callable[[str, str], str]
+) -> Callable[[str], Cell | None]:
     def cell(row: str) -> Cell | None:
         all_tests = [found for pattern in patterns for found in tests_in(pattern)]
-        own = [test for _, test in all_tests if owner(test, names) == row]
+        own = [test for file, test in all_tests if owner(bears(file, test), names) == row]
         return Cell(", ".join(f"`{test}`" for test in own)) if own else None
 
     return cell

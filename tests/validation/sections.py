@@ -5,7 +5,7 @@ from __future__ import annotations
 from narrows.testbed import catalogue
 from tests.validation import cases, kernel, sanity
 from tests.validation.against_ns2 import Comparison
-from tests.validation.disciplines import against_ns3, in_p4
+from tests.validation.disciplines import against_ns3, alone, in_p4
 from tests.validation.named import by_name, by_option
 from tests.validation.table import Column, Section
 
@@ -107,6 +107,13 @@ ours on each ACK. The last column has packetdrill scripts.""",
             Column("arithmetic", by_name(SENDERS, "hosts/src/udp/*.rs", "hosts/src/udp/*/*.rs")),
             Column("path and ns-2", by_name(SENDERS, "hosts/tests/udp/*.rs")),
         ],
+    ),
+    Section(
+        "Queue disciplines alone",
+        alone.TEXT,
+        "discipline",
+        alone.ROWS,
+        alone.columns(),
     ),
     Section(
         "Queue disciplines in P4",

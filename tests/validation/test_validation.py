@@ -8,12 +8,13 @@ from narrows.testbed import catalogue
 from tests.validation import cases, sanity
 from tests.validation.against_ns2 import Comparison, judge
 from tests.validation.cases import Events, Recorded
-from tests.validation.named import owner
+from tests.validation.disciplines import alone
+from tests.validation.named import owner, tests_in
 from tests.validation.reasons import REASONS
 from tests.validation.sections import SECTIONS
 from tests.validation.table import Cell, Column, Section, conclusion, failures, render
 
-ROWS = ("variants", "senders", "recoveries", "agents")
+ROWS = ("variants", "senders", "recoveries", "agents", "disciplines")
 
 SINGLE = [setup for setup in cases.SETUPS if setup.flows == 1]
 
@@ -34,6 +35,13 @@ def test_the_document_has_a_row_for_every_record() -> None:
     text = (cases.ROOT / "docs/reports/validation.md").read_text()
     names = [r["name"] for kind in ROWS for r in records(kind)]
     assert [name for name in names if f"| `{name}` |" not in text] == []
+
+
+def test_every_discipline_was_checked_and_each_test_exists() -> None:
+    cells = {row: [column.cell(row) for column in alone.columns()] for row in alone.ROWS}
+    assert [row for row, found in cells.items() if not any(found)] == []
+    there = {test for file in alone.SHARED_IN for _, test in tests_in(file)}
+    assert set(alone.SHARED) <= there
 
 
 def test_the_list_of_variants_shows_how_each_was_checked() -> None:

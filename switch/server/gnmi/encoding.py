@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 from finsy.proto import gnmi
 
-from narrows.switch.server.gnmi.leaves import DECIMAL, Leaf, Value
+from narrows.switch.server.gnmi.leaves import BOOLEAN, DECIMAL, Leaf, Value
 from narrows.switch.server.gnmi.refusals import RefusedError, invalid
 from narrows.switch.server.gnmi.tree import Wanted, as_json, show_wanted
 
@@ -20,6 +20,8 @@ def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
         return gnmi.TypedValue(uint_val=int(value))
     if leaf.kind.name == DECIMAL.name:
         return gnmi.TypedValue(double_val=float(value))
+    if leaf.kind.name == BOOLEAN.name:
+        return gnmi.TypedValue(bool_val=bool(value))
     return gnmi.TypedValue(string_val=str(value))
 
 
@@ -60,12 +62,14 @@ def checked(text: str, leaf: Leaf, value: Any) -> Value:
             raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
         return str(value)
     is_flag = isinstance(value, bool)
+    if is_flag and leaf.kind.name == BOOLEAN.name:
+        return int(value)
     if leaf.kind.name == DECIMAL.name and not is_flag:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return in_range(text, leaf, float(value))
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
-    if not isinstance(value, int) or is_flag:
+    if not isinstance(value, int) or is_flag or leaf.kind.name == BOOLEAN.name:
         raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
     return in_range(text, leaf, value)
 

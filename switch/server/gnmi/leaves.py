@@ -97,6 +97,7 @@ TIME_US = Kind("uint64", (2**64 - 1) // PS_PER_US)
 """The largest number of microseconds that fits a target's picoseconds."""
 DECIMAL = Kind("decimal64")
 STRING = Kind("string")
+BOOLEAN = Kind("boolean")
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ class Leaf:
         """Describes the values that it accepts."""
         if self.kind.words:
             return f"one of {', '.join(self.kind.words)}"
+        if self.kind.name == BOOLEAN.name:
+            return "true or false"
         unit = f" in {self.unit}" if self.unit else ""
         return f"a {self.kind.name}{unit} from {self.least} to {self.kind.most}"
 

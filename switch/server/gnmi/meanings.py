@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from narrows.schema.records import DisciplineRecord
 from narrows.switch.server.gnmi.leaves import Leaf
 
 MEANINGS = {
@@ -40,12 +43,16 @@ MEANINGS = {
     "dedicated-buffer": "The queue's limit in bytes.",
     "dedicated-buffer-temporal": "The queue's limit as time at the port's rate, rounded down.",
     "dedicated-buffer-packets": "The queue's limit in packets.",
+    "min-threshold": "The average of `red` above which it drops; absent unless that is in force.",
+    "max-threshold": "The average at which `max-drop-probability-percent` is reached.",
+    "enable-ecn": "Whether `red` marks packets that can be marked.",
+    "max-drop-probability-percent": "The probability at `max-threshold`, rounded.",
     "discipline": "The queue's discipline. A new one takes over the waiting packets.",
 }
 """By the leaf's name."""
 
 
-def meaning(leaf: Leaf) -> str:
+def meaning(leaf: Leaf, disciplines: Sequence[DisciplineRecord]) -> str:
     """What a leaf means; a discipline's parameter or a reason to drop is named by its record."""
     name = leaf.path[-1][0]
     if name in MEANINGS:
@@ -54,5 +61,11 @@ def meaning(leaf: Leaf) -> str:
         return f"Packets dropped for the reason `{name[len('dropped-') : -len('-pkts')]}`."
     if name.startswith("marked-"):
         return f"Packets marked for the reason `{name[len('marked-') : -len('-pkts')]}`."
-    discipline, _, parameter = name.rpartition("-")
+    # Both names may have dashes.
+    discipline, parameter = next(
+        (record["name"], each["name"])
+        for record in disciplines
+        for each in record["parameters"]
+        if name == f"{record['name']}-{each['name']}"
+    )
     return f"The parameter `{parameter}` of `{discipline}`; absent unless that is in force."

@@ -16,6 +16,7 @@ from narrows.switch.server.gnmi.leaves import (
     set_parameter,
 )
 from narrows.switch.server.gnmi.queue_leaves import queue_leaves
+from narrows.switch.server.gnmi.wred import wred_leaves
 
 UNITS = {"duration": "picoseconds", "size": "bytes"}
 """The unit of a parameter's leaf, by the unit in its record."""
@@ -47,4 +48,4 @@ def leaves_of_target(target: TrafficManager) -> tuple[Leaf, ...]:
         for parameter in record["parameters"]
         for leaf in parameter_leaves(record["name"], parameter)
     ]
-    return (*LEAVES, *in_force, *parameters, *queue_leaves(target))
+    return (*LEAVES, *in_force, *parameters, *wred_leaves(), *queue_leaves(target))

@@ -22,7 +22,7 @@ class Bmv2(Target):
 
     name = "bmv2"
     title = "bmv2's simple_switch_grpc with our hosts, in real time"
-    disciplines = ("drop-tail", "p4-codel", "p4-red", "p4-pie")
+    disciplines = ("drop-tail", "p4-codel", "p4-red", "p4-pie", "p4-dualpi2")
     lacks = ("queues", "trace")
     no_impairments = "the switch's links are not the engine's"
 

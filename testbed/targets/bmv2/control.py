@@ -36,7 +36,7 @@ RANDOM_LOSS = 5
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 AQM_DROPS = "NarrowsEgress.after_queue.signal.aqm_drops"
 MARKS = ("NarrowsEgress.after_queue.signal.aqm_marks", "NarrowsEgress.mark_ecn.ecn_marks")
-"""Of a discipline after the queue, and of `ecn_threshold`. A packet that both mark counts twice."""
+"""Of a discipline after the queue, and of `ecn_threshold`, which leaves marked packets alone."""
 QUIET_S = 0.1
 DRAIN_S = 10.0
 
@@ -109,7 +109,7 @@ class Control:
         async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
                 state = SwitchState.from_json(self.switch_plan.switch)
-                await client.write(aqm.in_longer_ticks(state, US_NS))
+                await client.write(aqm.with_copies(aqm.in_longer_ticks(state, US_NS)))
             with closing(self._driver()) as driver:
                 found = [
                     await self._shape(driver, port) for port in self.switch_plan.ports.values()

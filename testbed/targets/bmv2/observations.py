@@ -147,6 +147,12 @@ class Observations:
                 f"{100 * self.accuracy.bunched:.2f} % left within half an interval of the "
                 "previous packet."
             )
+        if self.switch_plan.queues > 1:
+            lines.append(
+                "Each queue of a port has the port's rate and limit. A copy of each packet in the "
+                "queue that is served first took its turn in the other one, so that both share "
+                "the rate over a while. Its packets left without waiting for the other queue."
+            )
         if self.dropped_after_queue:
             lines.append(
                 f"{self.dropped_after_queue} packets were dropped after the queue. Each left a gap "

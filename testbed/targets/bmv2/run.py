@@ -49,7 +49,10 @@ def run(
     switch_plan = SwitchPlan(plan)
     exit_at_sigterm()
     try:
-        with Plumbing() as plumbing, Bmv2(plumbing.add_switch(0, switch_plan.ports)) as switch:
+        with (
+            Plumbing() as plumbing,
+            Bmv2(plumbing.add_switch(0, switch_plan.ports), queues=switch_plan.queues) as switch,
+        ):
             ours = Run(plan, switch_plan, switch)
             summary = ours.carry_out(settings["setup"], out, progress, sockets)
     except PlumbingError as error:
@@ -143,8 +146,10 @@ class Run:
         )
         if self.switch_plan.every == 1:
             observed.left = len(left)
-        # A packet that the program drops after the queue took its turn, and has no report.
-        if self.switch_plan.every == 1 and not observed.dropped_after_queue:
+        # A packet that the program drops after the queue took its turn, and has no report. Nor has
+        # the copy of a scalable packet.
+        complete = not observed.dropped_after_queue and self.switch_plan.queues == 1
+        if self.switch_plan.every == 1 and complete:
             steady = left.filter(pl.col("egress_ns") < observed.steady_ps // 1000)
             observed.accuracy = shaper_accuracy.shaper_accuracy(
                 steady, observed.shaped[self.switch_plan.port]

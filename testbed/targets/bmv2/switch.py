@@ -67,14 +67,14 @@ def priority() -> list[str]:
 
 
 class Bmv2:
-    """A bmv2 without a program, in its own namespace.
+    """A bmv2 without a program, in its own namespace, with `queues` at each port.
 
     A context manager; the process ends with it, and with the thread that started it. Raises
     `PlumbingError` with bmv2's output if it does not start.
     """
 
-    def __init__(self, namespace: SwitchNamespace, device_id: int = 0) -> None:
-        self.namespace, self.device_id = namespace, device_id
+    def __init__(self, namespace: SwitchNamespace, device_id: int = 0, queues: int = 1) -> None:
+        self.namespace, self.device_id, self.queues = namespace, device_id, queues
         self.address = ""
         """The address of its P4Runtime server."""
         self._stack = ExitStack()
@@ -119,6 +119,7 @@ class Bmv2:
             *("--device-id", str(self.device_id), "--thrift-port", str(THRIFT_PORT)),
             *("--notifications-addr", f"ipc://{directory}/notifications"),
             *("--", "--grpc-server-addr", self.address),
+            *(("--priority-queues", str(self.queues)) if self.queues > 1 else ()),
         ]
         with log.open("wb") as file:
             return subprocess.Popen(
