@@ -24,6 +24,7 @@ OUT = ROOT / "target/fpga"
 FOLDERS = ("decisions", "datapath", "mac", "management", "board")
 PACKAGES = ("narrows_pkg.sv", "narrows_types.sv", "narrows_board_pkg.sv")
 MHZ = 125.0
+"""The clock of the line and of both receivers. The core has half of it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ BOARDS = {
 
 @dataclass(frozen=True)
 class Routed:
-    """What a seed gave: the lowest clock that each constraint of `MHZ` reached."""
+    """What a seed gave: the lowest clock, each scaled to a constraint of `MHZ`."""
 
     seed: int
     mhz: float

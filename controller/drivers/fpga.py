@@ -184,10 +184,17 @@ class FpgaDriver:
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
         """Sets a port's queue discipline: `drop-tail`, `codel`, or `ecn-threshold` in steps. Raises
-        `DriverError` for another.
+        `DriverError` for another, and for CoDel on a board that lacks it.
         """
-        await self.set(port, **discipline_registers(port, discipline))
+        registers = discipline_registers(port, discipline)
+        if registers["CODEL"] and not await self.has_codel():
+            raise DriverError(f"port {port}: discipline codel: this board was built without it")
+        await self.set(port, **registers)
         return discipline
+
+    async def has_codel(self) -> bool:
+        """Whether the board can decide by CoDel."""
+        return bool(await self.read(Board.LAYOUT) >> 40 & 1)
 
     async def set_basis(self, port: int, basis: str) -> None:
         """Sets which bytes count against the rate: `ip`, `frame` or `wire`."""

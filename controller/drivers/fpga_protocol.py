@@ -51,7 +51,8 @@ class Board(IntEnum):
     NOW = 0x02
     """Picoseconds since the start."""
     LAYOUT = 0x03
-    """A byte each: ports; packets and memory (log2) of direction 0; those of direction 1."""
+    """A byte each: what it can (bit 0 is CoDel); ports; packets and memory (log2) of direction 0;
+    those of direction 1."""
     LINE_RATE = 0x04
     PERIOD_PS = 0x05
     FAULTS = 0x06

@@ -97,7 +97,9 @@ module decisions_top (
     assign row_sojourn = row.sojourn;
 
     /* verilator lint_off PINCONNECTEMPTY */
-    port_decisions #(.DEPTH_LOG2(DEPTH_LOG2), .STEPS(STEPS)) port (
+    port_decisions #(
+        .DEPTH_LOG2(DEPTH_LOG2), .STEPS(STEPS), .LAW_STEPS(STEPS)
+    ) port (
         .clk, .rst, .horizon,
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes, .arrival_ecn_capable,
         .arrival_is_stored(1'b1), .arrival_tag(1'b0), .admitted,

@@ -27,7 +27,7 @@ class Registers(asyncio.DatagramProtocol):
     """Registers that take any value. The first datagrams get no answer, or a refusal."""
 
     def __init__(self) -> None:
-        self.values = {IDENTITY: int.from_bytes(b"NARROWS1", "big"), LAYOUT: 0x02_09_0F_09_0E}
+        self.values = {IDENTITY: int.from_bytes(b"NARROWS1", "big"), LAYOUT: 0x01_02_09_0F_09_0E}
         self.written: list[tuple[int, int]] = []
         self.lost = 0
         self.refuse: dict[int, int] = {}
@@ -115,6 +115,16 @@ def test_codel_is_its_registers_and_a_threshold_of_time() -> None:
         (CODEL, 3), (TARGET, 10**9), (INTERVAL, 10**11), (MTU, 1514),
         (ECN_ENABLE, 4), (ECN_TIME, 2 * 10**9), (COMMIT, 0),
     ]  # fmt: skip
+
+
+def test_a_board_without_codel_refuses_it_by_name() -> None:
+    async def work(driver: FpgaDriver, registers: Registers) -> None:
+        registers.values[LAYOUT] = 0x02_09_0F_09_0E
+        await driver.set_discipline(2, "drop-tail")
+        with pytest.raises(DriverError, match="port 2: discipline codel: this board was built"):
+            await driver.set_discipline(2, "codel")
+
+    assert run(work).written == [(CODEL, 0), (ECN_ENABLE, 0), (COMMIT, 0)]
 
 
 def test_counters_make_a_queue_state() -> None:

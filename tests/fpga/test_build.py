@@ -122,16 +122,24 @@ def test_cells_are_those_of_the_last_table(stat: str) -> None:
 
 def test_a_seed_has_the_clock_of_each_net() -> None:
     report = program_of("report")
-    nets = {"$glbnet$clk": 126.0, "eth0_rx_clk$TRELLIS_IO_IN": 180.0, "board.rx_clk[1]": 170.0}
+    nets = {
+        "$glbnet$clk": 66.0, "board.line_clk": 126.0, "eth0_rx_clk$TRELLIS_IO_IN": 180.0,
+        "board.rx_clk[1]": 170.0,
+    }  # fmt: skip
     found = {"fmax": {net: {"achieved": mhz, "constraint": 125.0} for net, mhz in nets.items()}}
-    expected = {"core": 126.0, "receiver 0": 180.0, "receiver 1": 170.0}
+    expected = {"core": 66.0, "line": 126.0, "receiver 0": 180.0, "receiver 1": 170.0}
     assert report.clocks_of(found) == expected
 
 
 @pytest.mark.parametrize(
     ("width", "frame_bytes", "gbps"),
-    # 48 cycles of 8 ns are 384 ns.
-    [(8, 60, 1.0), (64, 60, 60 * 8 / 384), (64, 1518, 1518 * 8 / (190 * 8)), (512, 1518, 31.625)],
+    # 40 cycles of 16 ns are 640 ns.
+    [
+        (16, 1518, 1.0),
+        (64, 60, 60 * 8 / 640),
+        (64, 1518, 1518 * 8 / (190 * 16)),
+        (512, 1518, 18.975),
+    ],
 )
 def test_decisions_limit_frames_of_few_words(width: int, frame_bytes: int, gbps: float) -> None:
     report = program_of("report")

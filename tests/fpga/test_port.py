@@ -12,7 +12,9 @@ from tests.support import needs
 pytestmark = needs.without(simulator.missing())
 
 
-@pytest.mark.parametrize(("width", "memory_log2"), [(8, 13), (64, 14), (128, 14), (512, 14)])
+@pytest.mark.parametrize(
+    ("width", "memory_log2"), [(8, 13), (16, 13), (64, 14), (128, 14), (512, 14)]
+)
 def test_a_port(width: int, memory_log2: int, tmp_path: Path) -> None:
     parameters = {"DATA_WIDTH": width, "MEMORY_LOG2": memory_log2, "DEPTH_LOG2": 8}
     simulator.run("port_top", "port_cases", tmp_path, parameters)

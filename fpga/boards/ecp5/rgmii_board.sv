@@ -5,7 +5,8 @@ module rgmii_board #(
     parameter int TX_DELAY_TAPS = 0,
     parameter int MEMORY_LOG2_0 = 15,
     parameter int MEMORY_LOG2_1 = 14,
-    parameter int DEPTH_LOG2 = 9
+    parameter int DEPTH_LOG2 = 9,
+    parameter int HAS_CODEL = 1
 ) (
     input  logic       oscillator,
     input  logic [1:0] rx_clk,
@@ -19,11 +20,11 @@ module rgmii_board #(
     // Low until the clock is stable; the PHYs start then.
     output logic       phy_rst_n
 );
-    logic       clk, rst;
+    logic       clk, line_clk, rst;
     logic [1:0] rx_valid, rx_error, tx_valid, tx_error;
     logic [7:0] rx_0_data, rx_1_data, tx_0_data, tx_1_data;
 
-    clock_125 #(.OSCILLATOR_25(OSCILLATOR_25)) clocks (.oscillator, .clk, .rst);
+    board_clocks #(.OSCILLATOR_25(OSCILLATOR_25)) clocks (.oscillator, .line_clk, .clk, .rst);
 
     rgmii_receiver #(.DELAY_TAPS(RX_DELAY_TAPS)) receiver_0 (
         .clk(rx_clk[0]), .ctl(rx_ctl[0]), .pins(rx_0_pins), .rx_valid(rx_valid[0]),
@@ -34,18 +35,19 @@ module rgmii_board #(
         .rx_error(rx_error[1]), .rx_data(rx_1_data)
     );
     rgmii_transmitter #(.CLOCK_DELAY_TAPS(TX_DELAY_TAPS)) transmitter_0 (
-        .clk, .tx_valid(tx_valid[0]), .tx_error(tx_error[0]), .tx_data(tx_0_data),
+        .clk(line_clk), .tx_valid(tx_valid[0]), .tx_error(tx_error[0]), .tx_data(tx_0_data),
         .pin_clk(tx_clk[0]), .ctl(tx_ctl[0]), .pins(tx_0_pins)
     );
     rgmii_transmitter #(.CLOCK_DELAY_TAPS(TX_DELAY_TAPS)) transmitter_1 (
-        .clk, .tx_valid(tx_valid[1]), .tx_error(tx_error[1]), .tx_data(tx_1_data),
+        .clk(line_clk), .tx_valid(tx_valid[1]), .tx_error(tx_error[1]), .tx_data(tx_1_data),
         .pin_clk(tx_clk[1]), .ctl(tx_ctl[1]), .pins(tx_1_pins)
     );
 
     bottleneck_board #(
-        .MEMORY_LOG2_0(MEMORY_LOG2_0), .MEMORY_LOG2_1(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2)
+        .MEMORY_LOG2_0(MEMORY_LOG2_0), .MEMORY_LOG2_1(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2),
+        .HAS_CODEL(HAS_CODEL)
     ) bottleneck (
-        .clk, .rst,
+        .clk, .line_clk, .rst,
         .rx_0_clk(rx_clk[0]), .rx_0_valid(rx_valid[0]), .rx_0_error(rx_error[0]), .rx_0_data,
         .tx_0_valid(tx_valid[0]), .tx_0_error(tx_error[0]), .tx_0_data,
         .rx_1_clk(rx_clk[1]), .rx_1_valid(rx_valid[1]), .rx_1_error(rx_error[1]), .rx_1_data,

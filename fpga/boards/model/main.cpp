@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double CLOCK_HZ = 125e6 / SLOWER;
 // Cycles between two looks at the machine's clock.
 constexpr int SLICE = 256;
-constexpr int RESET_CYCLES = 16;
+constexpr int RESET_CYCLES = 128;
 // Cycles between two looks for a frame while a port receives none.
 constexpr int LOOK = 16;
 
@@ -37,6 +37,8 @@ struct Board {
     ToPhy in[2];
     FromPhy out[2];
     int idle[2] = {0, 0};
+    // Whether the core's clock falls in this cycle of the line's, twice as fast.
+    bool is_second = false;
 
     Board(const char *first, const char *second) : taps{Tap(first), Tap(second)} {
         top->rst = 1;
@@ -44,7 +46,7 @@ struct Board {
         top->rst = 0;
     }
 
-    // One cycle of every clock.
+    // One cycle of the line's clock and the receivers', half a one of the core's.
     void cycle() {
         for (int port = 0; port < 2; ++port) receive(port);
         const Signal first = in[0].next(), second = in[1].next();
@@ -54,6 +56,7 @@ struct Board {
         top->rx_1_data = second.data;
         set_clocks(1);
         set_clocks(0);
+        is_second = !is_second;
         if (auto frame = out[0].take({top->tx_0_valid != 0, top->tx_0_data}))
             taps[0].send(*frame);
         if (auto frame = out[1].take({top->tx_1_valid != 0, top->tx_1_data}))
@@ -70,7 +73,8 @@ struct Board {
     }
 
     void set_clocks(int level) {
-        top->clk = level;
+        if (level) top->clk = !is_second;
+        top->line_clk = level;
         top->rx_0_clk = level;
         top->rx_1_clk = level;
         top->eval();

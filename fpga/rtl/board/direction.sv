@@ -1,11 +1,13 @@
-// One direction of a board: the PHY's bytes in, the bottleneck, frames to the other PHY out.
+// One direction of a board: the PHY's bytes in, the bottleneck, words to the other PHY out.
 module direction #(
     parameter int MEMORY_LOG2 = 15,
     parameter int DEPTH_LOG2 = 9,
-    parameter int PERIOD_PS = 8000,
+    parameter int PERIOD_PS = 16000,
     parameter longint LINE_RATE = 64'd1_000_000_000,
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
-    parameter int QUIET_PS = 1_200_000
+    parameter int QUIET_PS = 1_300_000,
+    parameter int STEPS = 2,
+    parameter int HAS_CODEL = 1
 ) (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -17,7 +19,8 @@ module direction #(
     input  logic                                  rx_error,
     input  logic [7:0]                            rx_data,
 
-    // The received bytes as the data path takes them, and whether the frame ends with the board.
+    // In the PHY's clock: the received bytes, and whether the frame ends with the board.
+    output logic                                  rx_rst,
     output logic                                  beat,
     output logic [7:0]                            beat_data,
     output logic                                  beat_last,
@@ -26,7 +29,9 @@ module direction #(
 
     output logic                                  out_valid,
     input  logic                                  out_ready,
-    output logic [7:0]                            out_data,
+    output logic [15:0]                           out_data,
+    // The last word has one byte.
+    output logic                                  out_odd,
     output logic                                  out_last,
     output logic                                  is_quiet,
     input  logic                                  waited,
@@ -49,26 +54,33 @@ module direction #(
     localparam int TIME_W = narrows_pkg::TIME_W;
 
     // In: the reset, in the PHY's clock, and the frames.
-    logic       rst_near, rx_rst, frame_valid, frame_last, frame_error;
-    logic       in_valid, in_ready, is_pause;
-    logic [7:0] frame_data;
+    logic        rst_near, is_pause, word_valid, word_odd, word_last, word_error, word_taken;
+    logic        in_valid, in_ready, in_odd, in_last, in_error, in_taken;
+    logic [15:0] word, in_data;
 
     always_ff @(posedge rx_clk) begin
         rst_near <= rst;
         rx_rst <= rst_near;
     end
     mac_receiver receiver (
-        .clk(rx_clk), .rst(rx_rst), .rx_valid, .rx_error, .rx_data, .out_valid(frame_valid),
-        .out_data(frame_data), .out_last(frame_last), .out_error(frame_error)
-    );
-    clock_crossing crossing (
-        .in_clk(rx_clk), .in_rst(rx_rst), .in_valid(frame_valid), .in_data(frame_data),
-        .in_last(frame_last), .in_error(frame_error),
-        .out_clk(clk), .out_rst(rst), .out_valid(in_valid), .out_ready(in_ready),
+        .clk(rx_clk), .rst(rx_rst), .rx_valid, .rx_error, .rx_data, .out_valid(beat),
         .out_data(beat_data), .out_last(beat_last), .out_error(beat_error)
     );
-    assign beat = in_valid && in_ready;
-    pause_filter pauses (.clk, .rst, .beat, .data(beat_data), .last(beat_last), .is_pause);
+    pause_filter pauses (
+        .clk(rx_clk), .rst(rx_rst), .beat, .data(beat_data), .last(beat_last), .is_pause
+    );
+    word_packer packer (
+        .clk(rx_clk), .rst(rx_rst), .in_valid(beat), .in_data(beat_data), .in_last(beat_last),
+        .in_error(beat_error), .in_taken(is_for_board || is_pause), .out_valid(word_valid),
+        .out_data(word), .out_odd(word_odd), .out_last(word_last), .out_error(word_error),
+        .out_taken(word_taken)
+    );
+    clock_crossing #(.WIDTH(18)) crossing (
+        .in_clk(rx_clk), .in_rst(rx_rst), .in_valid(word_valid),
+        .in_data({word_taken, word_odd, word}), .in_last(word_last), .in_error(word_error),
+        .out_clk(clk), .out_rst(rst), .out_valid(in_valid), .out_ready(in_ready),
+        .out_data({in_taken, in_odd, in_data}), .out_last(in_last), .out_error(in_error)
+    );
 
     logic              settings_valid, settings_ready, count_read, count_done;
     logic [TIME_W-1:0] settings_at, left_late_by;
@@ -79,20 +91,23 @@ module direction #(
     logic [3:0]        event_address;
     logic [31:0]       event_count;
 
-    /* verilator lint_off PINCONNECTEMPTY */ // A word is a byte.
+    /* verilator lint_off UNUSEDSIGNAL */ // A word has a first byte.
+    logic [1:0] out_keep;
+    /* verilator lint_on UNUSEDSIGNAL */
+    assign out_odd = !out_keep[1];
     bottleneck_port #(
-        .DATA_WIDTH(8), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
-        .QUIET_PS(QUIET_PS)
+        .DATA_WIDTH(16), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
+        .QUIET_PS(QUIET_PS), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) port (
-        .clk, .rst, .now, .ahead, .in_valid, .in_ready, .in_data(beat_data), .in_keep(1'b1),
-        .in_last(beat_last), .in_error(beat_error), .in_taken(is_for_board || is_pause),
-        .out_valid, .out_ready, .out_data, .out_keep(), .out_last,
+        .clk, .rst, .now, .ahead, .in_valid, .in_ready, .in_data, .in_keep({!in_odd, 1'b1}),
+        .in_last, .in_error, .in_taken, .out_valid, .out_ready, .out_data, .out_keep, .out_last,
         .settings_valid, .settings_ready, .settings_at, .settings, .row_valid, .row_ready, .row,
         .count_read, .count_address, .count_done, .count, .is_quiet,
         .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
     );
-    /* verilator lint_on PINCONNECTEMPTY */
-    port_registers #(.LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS)) registers (
+    port_registers #(
+        .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .HAS_CODEL(HAS_CODEL)
+    ) registers (
         .clk, .rst, .now, .select, .is_write, .address, .value, .done, .status, .result,
         .settings_valid, .settings_ready, .settings_at, .settings,
         .count_read, .count_address, .count_done, .count, .event_address, .event_count

@@ -4,36 +4,37 @@
 // so delays none. If that is not so for 2^PATIENCE_LOG2 cycles, it is sent all the same, and the
 // frame that waits for it is late.
 module frame_arbiter #(
-    parameter int PATIENCE_LOG2 = 17
+    parameter int WIDTH = 17,
+    parameter int PATIENCE_LOG2 = 16
 ) (
-    input  logic       clk,
-    input  logic       rst,
-    input  logic       is_quiet,
-    input  logic       data_valid,
-    output logic       data_ready,
-    input  logic [7:0] data,
-    input  logic       data_last,
-    input  logic       own_valid,
-    output logic       own_ready,
-    input  logic [7:0] own_data,
-    input  logic       own_last,
+    input  logic             clk,
+    input  logic             rst,
+    input  logic             is_quiet,
+    input  logic             data_valid,
+    output logic             data_ready,
+    input  logic [WIDTH-1:0] data,
+    input  logic             data_last,
+    input  logic             own_valid,
+    output logic             own_ready,
+    input  logic [WIDTH-1:0] own_data,
+    input  logic             own_last,
 
     // The transmitter; `is_idle`: a frame can start.
-    input  logic       is_idle,
-    output logic       out_valid,
-    input  logic       out_ready,
-    output logic [7:0] out_data,
-    output logic       out_last,
+    input  logic             is_idle,
+    output logic             out_valid,
+    input  logic             out_ready,
+    output logic [WIDTH-1:0] out_data,
+    output logic             out_last,
     // High for one cycle: a frame of the data path found the transmitter busy.
-    output logic       waited
+    output logic             waited
 );
     logic [PATIENCE_LOG2:0] patience;
     logic                   is_own, in_frame, is_waiting, starts_own, has_ended;
 
-    // A byte that finds the transmitter busy waits here. So the data path sees a register, and not
+    // A word that finds the transmitter busy waits here. So the data path sees a register, and not
     // the transmitter.
     logic                   is_held, held_last, has_data, takes_data;
-    logic [7:0]             held;
+    logic [WIDTH-1:0]       held;
     assign data_ready = !is_held;
     assign has_data = data_valid || is_held;
     assign takes_data = !is_own && out_ready;
@@ -54,7 +55,7 @@ module frame_arbiter #(
         waited <= 1'b0;
         if (!own_valid || is_own) patience <= '0;
         else if (!patience[PATIENCE_LOG2]) patience <= patience + 1;
-        // The transmitter takes nothing in the cycle after a frame's last byte.
+        // The transmitter takes nothing in the cycle after a frame's last word.
         has_ended <= out_valid && out_ready && out_last && !rst;
         if (has_ended) begin
             is_own <= 1'b0;

@@ -15,7 +15,8 @@ module bottleneck_port #(
     parameter int MIN_BYTES = 60,
     parameter int MAX_BYTES = 1518,
     parameter int QUIET_PS = 1_200_000,
-    parameter int STEPS = 1
+    parameter int STEPS = 1,
+    parameter int HAS_CODEL = 1
 ) (
     input  logic                           clk,
     input  logic                           rst,
@@ -136,7 +137,7 @@ module bottleneck_port #(
 
     /* verilator lint_off PINCONNECTEMPTY */
     port_decisions #(
-        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .STEPS(STEPS)
+        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) decisions (
         .clk, .rst, .horizon(promise),
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes(arrival_bytes),

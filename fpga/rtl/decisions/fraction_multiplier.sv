@@ -13,6 +13,8 @@ module fraction_multiplier #(
     parameter int WHOLE_W = 64,
     parameter int UNIT_W = 40,
     parameter int STEPS = 1,
+    // `n_bits` is always a multiple of STEPS, so a cycle has all of its steps.
+    parameter int IS_WHOLE = STEPS == 1 ? 1 : 0,
     localparam int COUNT_W = $clog2(N_W + 1)
 ) (
     input  logic               clk,
@@ -41,10 +43,11 @@ module fraction_multiplier #(
     // The part and the whole so far.
     logic [UNIT_W-1:0]  fraction, next_part;
     logic [WHOLE_W-1:0] product, next_product;
-    logic [SUM_W-1:0]   one, two, wide_part_in;
+    logic [SUM_W-1:0]   one, two, minus_one, wide_part_in;
 
     assign one = {3'b000, unit};
     assign two = {2'b00, unit, 1'b0};
+    assign minus_one = -one;
     assign wide_part_in = {3'b000, part_in};
 
     // A step adds one of three constants, less 0, 1 or 2 units: with and without the input. Which
@@ -75,7 +78,7 @@ module fraction_multiplier #(
         has_one = '0;
         has_two = '0;
         for (int step = 0; step < STEPS; step++) begin
-            if (STEPS == 1 || next_left != 0) begin
+            if (IS_WHOLE != 0 || next_left != 0) begin
                 part_0 = {2'b00, next_part, 1'b0} + next_pick_0;
                 part_1 = {2'b00, next_part, 1'b0} + next_pick_1;
                 part_2 = {2'b00, next_part, 1'b0} + next_pick_2;
@@ -137,8 +140,8 @@ module fraction_multiplier #(
             add_1 <= wide_part_in - one;
             add_2 <= wide_part_in - two;
             carry_less <= {3'b000, carry} - one;
-            skip_1 <= -one;
-            skip_2 <= -two;
+            skip_1 <= minus_one;
+            skip_2 <= {minus_one[SUM_W-2:0], 1'b0};
         end
         if (picks) begin
             pick_0 <= n[N_W-1] ? add_0 : '0;

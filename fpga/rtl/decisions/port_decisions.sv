@@ -1,5 +1,4 @@
-// Decides what happens to every packet of a port, and when: DropTail or CoDel, marks, loss, exact
-// departures.
+// Decides what happens to every packet of a port: DropTail or CoDel, marks, loss, departures.
 //
 // It does to packets what the software's traffic manager does (queueing/src/traffic_manager). It
 // sees lengths and time stamps, never bytes. Decisions depend on time stamps only, so the clock's
@@ -14,8 +13,10 @@ module port_decisions #(
     parameter int DEPTH_LOG2 = 10,
     // Bits of a caller's tag that travels with a packet, such as its place in a buffer.
     parameter int TAG_W = 1,
-    // Steps of the multiplier per cycle.
-    parameter int STEPS = 1
+    // Steps of the multiplier in a cycle, and of CoDel's law; whether CoDel is there.
+    parameter int STEPS = 1,
+    parameter int LAW_STEPS = 1,
+    parameter int HAS_CODEL = 1
 ) (
     input  logic                              clk,
     input  logic                              rst,
@@ -151,7 +152,6 @@ module port_decisions #(
     assign due_at = free_at > head_at ? free_at : head_at;
     assign due_valid = head_valid;
     assign waiting = state == PEEK && settled && !(row_valid && !row_ready);
-
     // The arrival in progress.
     logic [COUNTED_W-1:0] counted;
     logic [BYTES_W-1:0]   bytes_after;
@@ -180,14 +180,14 @@ module port_decisions #(
         .draw(state == ARRIVE), .lost
     );
 
-    codel #(.STEPS(STEPS)) controlled_delay (
-        .clk, .rst, .enable(active.codel_enable), .marks_capable(active.codel_marks),
-        .target_ps(active.codel_target), .interval_ps(active.codel_interval),
-        .mtu(active.codel_mtu), .judge(state == CODEL), .now(dequeued_at), .sojourn,
-        .behind(bytes_after), .is_capable(head_ecn), .judged, .drops(codel_drops),
-        .marks(codel_marks), .busy(codel_busy)
+    codel #(.STEPS(LAW_STEPS)) controlled_delay (
+        .clk, .rst, .enable(active.codel_enable && HAS_CODEL != 0),
+        .marks_capable(active.codel_marks), .target_ps(active.codel_target),
+        .interval_ps(active.codel_interval), .mtu(active.codel_mtu), .judge(state == CODEL),
+        .now(dequeued_at), .sojourn, .behind(bytes_after), .is_capable(head_ecn), .judged,
+        .drops(codel_drops), .marks(codel_marks), .busy(codel_busy)
     );
-    // A row is written only after the one before it was taken: it depends on no other module then.
+    // A row is written only after the one before it was taken.
     assign can_write = !row_valid;
     assign drop_reason = is_lost ? narrows_pkg::DROP_RANDOM
         : fits ? narrows_pkg::DROP_MEMORY_FULL : narrows_pkg::DROP_QUEUE_FULL;
@@ -241,7 +241,7 @@ module port_decisions #(
                 ADMIT: if (can_write) state <= arrival_marked ? MARK : PEEK;
                 MARK: if (can_write) state <= PEEK;
                 DEPART: state <= CHECK;
-                CHECK: state <= active.codel_enable ? CODEL : MARK_LATE;
+                CHECK: state <= active.codel_enable && HAS_CODEL != 0 ? CODEL : MARK_LATE;
                 CODEL: if (judged) state <= codel_marks ? MARK_HEAD : MARK_LATE;
                 MARK_HEAD: if (can_write) state <= MARK_LATE;
                 MARK_LATE: if (can_write) state <= DEQUEUE;

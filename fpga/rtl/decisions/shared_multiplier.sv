@@ -31,7 +31,9 @@ module shared_multiplier #(
     localparam int UNIT_W = narrows_pkg::BYTE_PS_W;
     localparam int COUNTED_W = narrows_pkg::COUNTED_W;
     localparam int PAD = UNIT_W - narrows_pkg::RATE_W;
-    localparam int N_PAD = TIME_W - COUNTED_W;
+    // With a zero in front of a length where the steps want it.
+    localparam int COUNTED_BITS = (COUNTED_W + STEPS - 1) / STEPS * STEPS;
+    localparam int N_PAD = TIME_W - COUNTED_BITS;
 
     logic                              start, done;
     logic [TIME_W-1:0]                 n_in, whole_in;
@@ -44,8 +46,8 @@ module shared_multiplier #(
     // The choice is a cycle of its own.
     always_ff @(posedge clk) begin
         start <= (time_start || setup_start) && !rst;
-        n_in <= is_setup ? n : {counted, {N_PAD{1'b0}}};
-        n_bits <= is_setup ? 7'(TIME_W) : 7'(COUNTED_W);
+        n_in <= is_setup ? n : {COUNTED_BITS'(counted), {N_PAD{1'b0}}};
+        n_bits <= is_setup ? 7'(TIME_W) : 7'(COUNTED_BITS);
         whole_in <= is_setup ? '0 : {{(TIME_W - UNIT_W){1'b0}}, byte_ps};
         fraction_in <= is_setup ? part_in : {{PAD{1'b0}}, byte_part};
         unit_in <= is_setup ? unit : {{PAD{1'b0}}, rate};
@@ -53,7 +55,8 @@ module shared_multiplier #(
     end
 
     fraction_multiplier #(
-        .N_W(TIME_W), .WHOLE_W(TIME_W), .UNIT_W(UNIT_W), .STEPS(STEPS)
+        .N_W(TIME_W), .WHOLE_W(TIME_W), .UNIT_W(UNIT_W), .STEPS(STEPS),
+        .IS_WHOLE(TIME_W % STEPS == 0 ? 1 : 0)
     ) multiplier (
         .clk, .rst, .start, .n(n_in), .n_bits, .whole_in, .part_in(fraction_in), .unit(unit_in),
         .carry(carry_in), .done, .whole, .part

@@ -1,28 +1,29 @@
-// Takes frames from the clock of a PHY to the clock of the core.
+// Takes frames from the clock of a PHY to the clock of the core, or from that one to the line's.
 //
 // A FIFO with Gray-coded pointers (Cummings, SNUG 2002). A pointer crosses through two registers,
-// so a byte comes out three to four cycles after it went in. If there is no room for a byte, the
-// rest of its frame is left out, and its last byte comes with an error.
+// so a word comes out three to four cycles after it went in. If there is no room for a word, the
+// rest of its frame is left out, and its last word comes with an error.
 module clock_crossing #(
+    parameter int WIDTH = 8,
     parameter int DEPTH_LOG2 = 5
 ) (
-    input  logic       in_clk,
-    input  logic       in_rst,
-    input  logic       in_valid,
-    input  logic [7:0] in_data,
-    input  logic       in_last,
-    input  logic       in_error,
+    input  logic             in_clk,
+    input  logic             in_rst,
+    input  logic             in_valid,
+    input  logic [WIDTH-1:0] in_data,
+    input  logic             in_last,
+    input  logic             in_error,
 
-    input  logic       out_clk,
-    input  logic       out_rst,
-    output logic       out_valid,
-    input  logic       out_ready,
-    output logic [7:0] out_data,
-    output logic       out_last,
-    output logic       out_error
+    input  logic             out_clk,
+    input  logic             out_rst,
+    output logic             out_valid,
+    input  logic             out_ready,
+    output logic [WIDTH-1:0] out_data,
+    output logic             out_last,
+    output logic             out_error
 );
     localparam int POINTER_W = DEPTH_LOG2 + 1;
-    localparam int ENTRY_W = 10;
+    localparam int ENTRY_W = WIDTH + 2;
 
     logic [ENTRY_W-1:0] entries [0:(1 << DEPTH_LOG2)-1];
 
@@ -35,7 +36,7 @@ module clock_crossing #(
     assign after_next = write_at + 2;
     assign full_gray = {~read_gray_seen[POINTER_W-1 -: 2], read_gray_seen[POINTER_W-3:0]};
     assign ends = owes_end || (in_valid && in_last);
-    // A broken frame's bytes are left out, but for an end with an error.
+    // A broken frame's words are left out, but for an end with an error.
     assign writes = !full && (is_broken ? ends : in_valid);
     assign entry = {is_broken || in_error, is_broken || in_last, in_data};
 

@@ -1,7 +1,8 @@
 // The registers of a board: what it is, its time, faults, and where reports go.
 module board_registers #(
-    // Of a byte each: ports, then per direction the queue's packets and the memory's bytes (log2).
-    parameter logic [39:0] LAYOUT = '0,
+    // Of a byte each: what the board can (bit 0: CoDel), ports, then per direction the queue's
+    // packets and the memory's bytes (log2).
+    parameter logic [47:0] LAYOUT = '0,
     parameter int PERIOD_PS = 8000,
     parameter longint LINE_RATE = 64'd1_000_000_000
 ) (
@@ -68,9 +69,9 @@ module board_registers #(
     // What a register holds, in two parts: at most one term is not zero.
     always_ff @(posedge clk) begin
         found_first <= (hit[ID] ? IDENTITY : '0)
-            | (hit[VERSION] ? 64'd2 : '0)
+            | (hit[VERSION] ? 64'd3 : '0)
             | (hit[NOW] ? now : '0)
-            | (hit[PARTS] ? {24'd0, LAYOUT} : '0)
+            | (hit[PARTS] ? {16'd0, LAYOUT} : '0)
             | (hit[RATE] ? VALUE_W'(LINE_RATE) : '0)
             | (hit[PERIOD] ? VALUE_W'(PERIOD_PS) : '0)
             | (hit[FAULTS] ? {56'd0, sticky} : '0)

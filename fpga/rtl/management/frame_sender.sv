@@ -1,9 +1,9 @@
 // Sends the board's own frames: answers to requests, answers to ARP, and reports of the ledger.
 //
-// A frame is a vector of bytes. Multiplexers take eight of them, which leave one per cycle while
-// the next eight are taken. A report is a Telemetry Report 2.0 (P4.org, 2020) with one individual
-// report: RepType INT without baseline metadata, and the row as metadata of domain 0x4E41
-// (traffic/scapy/report.py has the same layout).
+// A frame is a vector of bytes, in rows of eight words of two. Each row gives the word of one
+// column, and in the next cycle one of these leaves. A report is a Telemetry Report 2.0 (P4.org,
+// 2020) with one individual report: RepType INT without baseline metadata, and the row as
+// metadata of domain 0x4E41 (traffic/scapy/report.py has the same layout).
 module frame_sender (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -28,35 +28,39 @@ module frame_sender (
     input  narrows_row_t                          row,
     output logic                                  done,
 
+    // Words of two bytes, the first one lower; all frames have even lengths.
     output logic                                  out_valid,
     input  logic                                  out_ready,
-    output logic [7:0]                            out_data,
+    output logic [15:0]                           out_data,
     output logic                                  out_last
 );
     // The lengths of frames, IP packets and UDP datagrams with their headers.
     localparam int REPLY_BYTES = 62, REPORT_BYTES = 106, HEADERS = 42;
-    // The groups of eight bytes that every kind of frame has, and all of a report.
-    localparam int SHARED = 8, GROUPS = 16;
-    localparam logic [6:0] REPLY_LAST = 7'(REPLY_BYTES - 1), REPORT_LAST = 7'(REPORT_BYTES - 1);
+    // The rows of sixteen bytes that every kind of frame has, and all of a report.
+    localparam int SHARED = 4, ROWS = 8, ROW_W = 128;
+    // What `index` is when the last word leaves: it is two words ahead.
+    localparam logic [5:0] REPLY_LAST = 6'(REPLY_BYTES / 2 + 1);
+    localparam logic [5:0] REPORT_LAST = 6'(REPORT_BYTES / 2 + 1);
     localparam logic [15:0] ETHERTYPE_IP = 16'h0800, ETHERTYPE_ARP = 16'h0806;
     localparam logic [15:0] IP_START = 16'h4500, DONT_FRAGMENT = 16'h4000, TTL_UDP = 16'h4011;
-    // Zeros after an answer to ARP, and up to a whole number of groups.
+    // Zeros after an answer to ARP, and up to a whole number of rows.
     localparam logic [8*(REPLY_BYTES-HEADERS)-1:0] REPLY_PAD = '0;
-    localparam logic [8*(8*SHARED-REPLY_BYTES)-1:0] GROUP_PAD = '0;
-    localparam logic [8*(8*GROUPS-REPORT_BYTES)-1:0] REPORT_PAD = '0;
+    localparam logic [ROW_W*SHARED-8*REPLY_BYTES-1:0] ROW_PAD = '0;
+    localparam logic [ROW_W*ROWS-8*REPORT_BYTES-1:0] REPORT_PAD = '0;
     // Report version 2, no hardware number; RepType INT, no packet, words; flags; metadata bits.
     localparam logic [9:0] GROUP = 10'b0010_000000;
     localparam logic [23:0] INDIVIDUAL = 24'h100D0B;
     localparam logic [63:0] METADATA = 64'h0000_4E41_0400_0000;
     localparam logic [7:0] FLAG_DROPPED = 8'h80, FLAG_CONGESTED = 8'h40;
 
-    localparam logic [2:0] IDLE = 3'd0, DECODE = 3'd1, GATHER = 3'd2, LOAD = 3'd3, SEND = 3'd4;
-    logic [2:0]  state;
-    logic [6:0]  index;
-    logic [3:0]  group;
-    logic [63:0] eight, next_eight, first_eight, second_eight, report_eight;
-    logic [1:0]  part;
-    logic        is_report, is_arp, is_last, takes;
+    localparam logic [1:0] IDLE = 2'd0, DECODE = 2'd1, FILL = 2'd2, SEND = 2'd3;
+    logic [1:0]  state;
+    logic [5:0]  index;
+    // A word of each row, the row to take, and its word.
+    logic [16*ROWS-1:0] column;
+    logic [2:0]  row_index;
+    logic [15:0] next_word;
+    logic        is_report, is_arp, is_last, takes, moves;
     logic [15:0] ip_length, udp_length, checksum;
     logic [18:0] sum;
     logic [16:0] folded;
@@ -66,8 +70,8 @@ module frame_sender (
     logic [8*(REPORT_BYTES-HEADERS)-1:0]   report;
     logic [8*(REPLY_BYTES-HEADERS)-1:0]    reply;
     logic [8*(REPLY_BYTES-14)-1:0]         arp;
-    logic [64*GROUPS-1:0]                  report_frame;
-    logic [64*SHARED-1:0]                  frame;
+    logic [ROW_W*ROWS-1:0]                 report_frame, whole;
+    logic [ROW_W*SHARED-1:0]               frame;
     narrows_row_t                          reported;
 
     always_ff @(posedge clk) begin
@@ -105,14 +109,24 @@ module frame_sender (
     };
 
     always_comb begin
-        if (is_arp) frame = {to_mac, own_mac, ETHERTYPE_ARP, arp, GROUP_PAD};
-        else if (is_report) frame = report_frame[64*GROUPS-1 -: 64*SHARED];
-        else frame = {udp_headers, reply, GROUP_PAD};
+        if (is_arp) frame = {to_mac, own_mac, ETHERTYPE_ARP, arp, ROW_PAD};
+        else if (is_report) frame = report_frame[ROW_W*ROWS-1 -: ROW_W*SHARED];
+        else frame = {udp_headers, reply, ROW_PAD};
     end
 
     assign report_frame = {udp_headers, report, REPORT_PAD};
     assign is_last = index == (is_report ? REPORT_LAST : REPLY_LAST);
     assign takes = state == SEND && (!out_valid || out_ready);
+    assign moves = takes || state == FILL;
+    assign whole = {frame, report_frame[ROW_W*(ROWS-SHARED)-1:0]};
+
+    for (genvar n = 0; n < ROWS; n++) begin : rows
+        logic [ROW_W-1:0] sixteen;
+        logic [15:0]      picked;
+        assign sixteen = whole[ROW_W * (ROWS - 1 - n) +: ROW_W];
+        always_ff @(posedge clk) if (moves) picked <= sixteen[{~index[2:0], 4'd0} +: 16];
+        assign column[16*n +: 16] = picked;
+    end
 
     // The header's checksum: the sum of its words, twice with its carry added at the other end.
     always_ff @(posedge clk) begin
@@ -124,35 +138,26 @@ module frame_sender (
     end
 
     always_ff @(posedge clk) begin
-        first_eight <= frame[64 * (SHARED - 1 - 32'(group[1:0])) +: 64];
-        second_eight <= frame[64 * (SHARED / 2 - 1 - 32'(group[1:0])) +: 64];
-        report_eight <= report_frame[64 * (GROUPS - SHARED - 1 - 32'(group[2:0])) +: 64];
-        part <= group[3:2];
-        next_eight <= part[1] ? report_eight : part[0] ? second_eight : first_eight;
         done <= takes && is_last && !rst;
         if (out_ready) out_valid <= 1'b0;
+        if (moves) begin
+            index <= index + 1;
+            row_index <= index[5:3];
+            next_word <= column[{row_index, 4'd0} +: 16];
+        end
         if (takes) begin
-            out_data <= eight[63:56];
-            eight <= &index[2:0] ? next_eight : {eight[55:0], 8'd0};
-            if (&index[2:0]) group <= group + 1;
+            out_data <= {next_word[7:0], next_word[15:8]};
             out_last <= is_last;
             out_valid <= 1'b1;
-            index <= index + 1;
         end
         case (state)
-            IDLE: begin
-                group <= '0;
-                if (start) state <= DECODE;
-            end
-            DECODE: state <= GATHER;
-            GATHER: state <= LOAD;
-            // The checksum is right when its bytes leave, 24 cycles later.
-            LOAD: begin
+            IDLE: if (start) state <= DECODE;
+            DECODE: begin
                 index <= '0;
-                eight <= next_eight;
-                group <= 4'd1;
-                state <= SEND;
+                state <= FILL;
             end
+            // The checksum is right when its word is taken, 12 cycles later.
+            FILL: if (index[0]) state <= SEND;
             default: if (takes && is_last) state <= IDLE;
         endcase
         if (rst) begin

@@ -7,7 +7,9 @@ module port_registers #(
     parameter longint LINE_RATE = 64'd1_000_000_000,
     // The delay covers the decisions (bottleneck_port.sv); its greatest value is 1 s.
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
-    parameter longint MOST_DELAY_PS = 64'd1_000_000_000_000
+    parameter longint MOST_DELAY_PS = 64'd1_000_000_000_000,
+    // Without it CoDel can't be put in force.
+    parameter int HAS_CODEL = 1
 ) (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -51,10 +53,14 @@ module port_registers #(
     localparam logic [TIME_W-1:0] LEAST_INTERVAL = 64'd1000;
     localparam logic [TIME_W-1:0] MOST_INTERVAL = 64'd100_000_000_000_000;
     localparam logic [TIME_W-1:0] MOST_MTU = 64'd1_000_000;
+    // RFC 8289 sections 4.2 and 4.3, and Linux's mtu.
+    localparam logic [TIME_W-1:0] FIRST_TARGET = 64'd5_000_000_000;
+    localparam logic [TIME_W-1:0] FIRST_INTERVAL = 64'd100_000_000_000;
+    localparam logic [TIME_W-1:0] FIRST_MTU = 64'd1514;
 
     localparam logic [2:0]
         IDLE = 3'd0, LOOK_UP = 3'd1, COMPARE = 3'd2, JUDGE = 3'd3, ACT = 3'd4, COUNT = 3'd5;
-    logic [2:0]        state;
+    logic [2:0]        state, patience;
     logic [TIME_W-1:0] least, most, earliest, found_first, found_second;
     logic              is_shadow, is_commit, is_cancel, is_known, is_count, is_event;
     logic              is_enough, is_most, is_in_range, is_past, is_cancelable, is_dead;
@@ -98,7 +104,7 @@ module port_registers #(
             least <= TIME_W'(LEAST_DELAY_PS);
             most <= TIME_W'(MOST_DELAY_PS);
         end
-        if (hit[CODEL]) most <= 64'd3;
+        if (hit[CODEL]) most <= HAS_CODEL != 0 ? 64'd3 : 64'd0;
         if (hit[CODEL_TARGET]) most <= MOST_TARGET;
         if (hit[CODEL_INTERVAL]) begin
             least <= LEAST_INTERVAL;
@@ -116,27 +122,39 @@ module port_registers #(
         is_dead <= settings.loss_set_state && has_state == 0;
     end
 
+    // What the shadow registers hold, once more, to be read: distributed RAM takes a quarter of
+    // the multiplexers. The reset fills it, in 32 cycles.
+    logic [TIME_W-1:0] copies [0:31];
+    logic [TIME_W-1:0] first_value, copy, copied;
+    logic [4:0]        fill_at = '0;
+    logic [4:0]        filled, copy_at;
+    logic              copies_now;
+
+    always_ff @(posedge clk) begin
+        fill_at <= fill_at + 1;
+        filled <= fill_at;
+        case (fill_at)
+            RATE: first_value <= TIME_W'(LINE_RATE);
+            BASIS: first_value <= TIME_W'(narrows_pkg::BASIS_WIRE);
+            LIMIT_KIND: first_value <= TIME_W'(narrows_pkg::LIMIT_BYTES);
+            LIMIT: first_value <= '1;
+            DELAY: first_value <= TIME_W'(LEAST_DELAY_PS);
+            CODEL_TARGET: first_value <= FIRST_TARGET;
+            CODEL_INTERVAL: first_value <= FIRST_INTERVAL;
+            CODEL_MTU: first_value <= FIRST_MTU;
+            default: first_value <= '0;
+        endcase
+        copies_now <= rst || (writes && is_shadow);
+        copy_at <= rst ? filled : address[4:0];
+        copy <= rst ? first_value : value;
+        if (copies_now) copies[copy_at] <= copy;
+        copied <= copies[address[4:0]];
+    end
+
     // What a register holds, in two parts: at most one term is not zero.
     always_ff @(posedge clk) begin
-        found_first <= (hit[RATE] ? TIME_W'(settings.rate) : '0)
-            | (hit[BASIS] ? TIME_W'(settings.basis) : '0)
-            | (hit[LIMIT_KIND] ? TIME_W'(settings.limit_kind) : '0)
-            | (hit[LIMIT] ? settings.limit : '0)
-            | (hit[ECN_ENABLE] ? TIME_W'(settings.ecn_enable) : '0)
-            | (hit[ECN_PACKETS] ? settings.ecn_packets : '0)
-            | (hit[ECN_BYTES] ? settings.ecn_bytes : '0)
-            | (hit[ECN_TIME] ? settings.ecn_time : '0)
-            | (hit[LOSS_THRESHOLD] ? TIME_W'(settings.loss_threshold) : '0);
-        found_second <= (hit[LOSS_STATE_0] ? settings.loss_state[63:0] : '0)
-            | (hit[LOSS_STATE_1] ? settings.loss_state[127:64] : '0)
-            | (hit[LOSS_STATE_2] ? settings.loss_state[191:128] : '0)
-            | (hit[LOSS_STATE_3] ? settings.loss_state[255:192] : '0)
-            | (hit[LOSS_SET_STATE] ? TIME_W'(settings.loss_set_state) : '0)
-            | (hit[DELAY] ? settings.delay : '0)
-            | (hit[CODEL] ? TIME_W'({settings.codel_marks, settings.codel_enable}) : '0)
-            | (hit[CODEL_TARGET] ? TIME_W'(settings.codel_target) : '0)
-            | (hit[CODEL_INTERVAL] ? TIME_W'(settings.codel_interval) : '0)
-            | (hit[CODEL_MTU] ? TIME_W'(settings.codel_mtu) : '0)
+        found_first <= is_shadow && !hit[LOSS_SET_STATE] ? copied : '0;
+        found_second <= (hit[LOSS_SET_STATE] ? TIME_W'(settings.loss_set_state) : '0)
             | (hit[COMMIT] && settings_valid ? settings_at : '0)
             | (hit[GENERATION] ? TIME_W'(generation) : '0)
             | (is_event ? TIME_W'(event_count) : '0);
@@ -173,8 +191,15 @@ module port_registers #(
             | (state == COUNT && count_done ? {16'd0, count} : '0);
         writes <= (gives_value || gives_now) && !rst;
         case (state)
-            IDLE: if (select && !done) state <= LOOK_UP;
-            LOOK_UP: state <= COMPARE;
+            IDLE: begin
+                patience <= '0;
+                if (select && !done) state <= LOOK_UP;
+            end
+            // A count of events is there after eight cycles more.
+            LOOK_UP: begin
+                patience <= patience + 1;
+                if (&patience) state <= COMPARE;
+            end
             COMPARE: state <= !is_write && is_count ? COUNT : JUDGE;
             JUDGE: state <= ACT;
             COUNT:
@@ -235,10 +260,9 @@ module port_registers #(
             settings.limit_kind <= narrows_pkg::LIMIT_BYTES;
             settings.limit <= '1;
             settings.delay <= TIME_W'(LEAST_DELAY_PS);
-            // RFC 8289 sections 4.2 and 4.3, and Linux's mtu.
-            settings.codel_target <= narrows_pkg::TARGET_W'(64'd5_000_000_000);
-            settings.codel_interval <= narrows_pkg::INTERVAL_W'(64'd100_000_000_000);
-            settings.codel_mtu <= narrows_pkg::MTU_W'(1514);
+            settings.codel_target <= narrows_pkg::TARGET_W'(FIRST_TARGET);
+            settings.codel_interval <= narrows_pkg::INTERVAL_W'(FIRST_INTERVAL);
+            settings.codel_mtu <= narrows_pkg::MTU_W'(FIRST_MTU);
         end
     end
 endmodule

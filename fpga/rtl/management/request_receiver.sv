@@ -1,8 +1,9 @@
 // Finds the frames that are for the board: requests, and questions for its address (ARP, RFC 826).
 //
-// It watches a stream that goes to the data path as well, and says which frames that one must leave
-// out. What it has found stays until it is `taken`. Until then it looks at no other frame, so a
-// sender that does not wait loses requests, and nothing else happens.
+// It watches a stream that goes to the data path as well, and says which frames that one must
+// leave out. It runs on the clock of port 0's PHY. What it has found stays until it is `taken`.
+// Until then it looks at no other frame, so a sender that does not wait loses requests, and
+// nothing else happens.
 module request_receiver (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -153,7 +154,7 @@ module request_receiver (
             may_be_own <= seen_last || (may_be_own && fits_own);
             may_be_request <= seen_last || (may_be_request && fits_request);
             may_be_arp <= seen_last || (may_be_arp && fits_arp);
-            // The data path takes no byte in the cycles after a frame's last one.
+            // No byte comes in the cycles after a frame's last one.
             if (seen_last) watches <= 1'b0;
             if (seen_last && !seen_error && watches) begin
                 is_request <= is_own && ends_request;

@@ -38,7 +38,7 @@ AHEAD_NS: Final = 50_000_000
 """From the reading of the clock to the start of the run."""
 LEAD_S: Final = 0.1
 """How long before its instant the board is given an event, or ..."""
-LEAD_PERIODS: Final = 1 << 18
+LEAD_PERIODS: Final = 1 << 17
 """... so many clock periods: an answer waits for at most half as many (frame_arbiter.sv)."""
 WATCH_S: Final = 1.0
 """How often the board is asked whether it is there."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from narrows.schema.run import JsonObject
     from narrows.schema.switch import PortConfig, QueueLimit
 
-LEAST_DELAY_PERIODS: Final = 500
+LEAST_DELAY_PERIODS: Final = 250
 """The shortest delay in clock periods (fpga/rtl/board/bottleneck_board.sv)."""
 MOST_DELAY_PS: Final = PS_PER_S
 FRAME_BYTES: Final = 1518
@@ -37,6 +37,7 @@ class Limits:
     period_ps: int
     room: dict[int, dict[str, int]]
     """The packets and bytes that each port's memory holds."""
+    has_codel: bool
 
     @property
     def least_delay_ps(self) -> int:
@@ -73,7 +74,12 @@ class BoardSettings:
 async def limits_of(driver: FpgaDriver, ports: tuple[int, ...]) -> Limits:
     """Asks a board for what it can do."""
     room = {port: await driver.room(port) for port in ports}
-    return Limits(await driver.read(Board.LINE_RATE), await driver.read(Board.PERIOD_PS), room)
+    return Limits(
+        await driver.read(Board.LINE_RATE),
+        await driver.read(Board.PERIOD_PS),
+        room,
+        await driver.has_codel(),
+    )
 
 
 def board_settings(plan: Plan, switch_plan: SwitchPlan, limits: Limits) -> BoardSettings:
@@ -99,8 +105,14 @@ def board_settings(plan: Plan, switch_plan: SwitchPlan, limits: Limits) -> Board
 
 
 def check_port(port: PortConfig, switch_plan: SwitchPlan, limits: Limits) -> None:
-    """Raises `PlanError` for a rate above the line, or a bottleneck's queue above the memory."""
+    """Raises `PlanError` for a rate above the line, a bottleneck's queue above the memory, and
+    CoDel on a board that lacks it.
+    """
     number = port["port"]
+    discipline = port.get("discipline", "drop-tail")
+    name = discipline if isinstance(discipline, str) else discipline["name"]
+    if name == "codel" and not limits.has_codel:
+        raise PlanError(f"port {number}: discipline codel: this board was built without it")
     if port["rate_bps"] is not None:
         check_rate(port["rate_bps"], limits, f"port {number}")
     most, room = queue_bytes(port, switch_plan), limits.room[number]["bytes"]

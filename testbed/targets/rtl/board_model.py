@@ -15,11 +15,11 @@ from narrows.testbed.targets.rtl.library import cached, compile_model, rtl_sourc
 MODEL = ROOT / "fpga/boards/model"
 TOP = "bottleneck_board"
 FOLDERS = ("decisions", "datapath", "mac", "management", "board")
-PERIOD_PS = 8000
-"""A board's clock period in picoseconds."""
+PERIOD_PS = 16_000
+"""The period of the clock of a board's core in picoseconds."""
 LINE_BPS = 1_000_000_000
 LEAST_DELAY_PS = 4_000_000
-QUIET_PS = 1_200_000
+QUIET_PS = 1_300_000
 
 
 @dataclass(frozen=True)

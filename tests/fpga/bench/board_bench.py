@@ -17,6 +17,8 @@ from narrows.controller.drivers.fpga_protocol import DIRECTIONS, Answer, Directi
 from tests.fpga.bench.frames import checksum
 
 PERIOD_PS = 8000
+"""A byte's time on the line."""
+CORE_PERIOD_PS = 2 * PERIOD_PS
 BOARD_MAC = bytes.fromhex("024e42000001")
 BOARD_IP = bytes((192, 168, 78, 66))
 CLIENT_MAC = bytes.fromhex("020000000009")

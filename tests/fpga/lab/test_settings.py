@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from narrows.testbed.targets.switch_plan import SwitchPlan
 from tests.support.world import write
 
 ROOM = {1: {"packets": 512, "bytes": 1 << 14}, 2: {"packets": 512, "bytes": 1 << 15}}
-BOARD = Limits(10**9, 8000, ROOM)
-SLOWED = Limits(10**6, 8_000_000, ROOM)
+BOARD = Limits(10**9, 16_000, ROOM, has_codel=True)
+SLOWED = Limits(10**6, 16_000_000, ROOM, has_codel=True)
 SCENARIO = """
 title = "t"
 seed = 7
@@ -85,6 +86,13 @@ def test_what_this_board_cannot_do_is_refused(
 ) -> None:
     with pytest.raises(PlanError, match=said):
         settings(tmp_path, change, limits=SLOWED)
+
+
+def test_codel_is_refused_on_a_board_without_it(tmp_path: Path) -> None:
+    change = ('queue = "10packets"', 'queue = "10packets"\ndiscipline = "codel"')
+    settings(tmp_path, change)
+    with pytest.raises(PlanError, match="discipline codel: this board was built without it"):
+        settings(tmp_path, change, limits=replace(BOARD, has_codel=False))
 
 
 def test_a_queue_towards_the_senders_has_at_most_the_memory(tmp_path: Path) -> None:
