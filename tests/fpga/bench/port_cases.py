@@ -171,7 +171,7 @@ async def frames_that_codel_drops_leave_no_gap_in_the_memory(dut: Any) -> None:
     gap = max(600 - 400 // len(dut.in_keep), 0)
     for n in range(count):
         bench.waiting.append(Given(frame(400, n), idle_cycles=5000 if n % 30 == 29 else gap))
-    while bench.waiting:
+    while len(bench.arrived) < count:
         await ClockCycles(dut.clk, 100)
     port = bench.specified()
     await bench.idle(len(port.sent))
