@@ -17,7 +17,7 @@ from tests.validation.table import Cell
 
 
 @functools.cache
-def tests_in(pattern: str) -> tuple[tuple[str, str], ...]:
+def matching_tests(pattern: str) -> tuple[tuple[str, str], ...]:
     """Tests in the files that match a pattern: the file and the test's name, dashes underscores."""
     found = []
     for path in sorted(ROOT.glob(pattern)):
@@ -63,7 +63,7 @@ def _listing(
     names: Sequence[str], patterns: Sequence[str], bears: Callable[[str, str], str]
 ) -> Callable[[str], Cell | None]:
     def cell(row: str) -> Cell | None:
-        all_tests = [found for pattern in patterns for found in tests_in(pattern)]
+        all_tests = [found for pattern in patterns for found in matching_tests(pattern)]
         own = [test for file, test in all_tests if owner(bears(file, test), names) == row]
         return Cell(", ".join(f"`{test}`" for test in own)) if own else None
 

@@ -9,7 +9,7 @@ from tests.validation import cases, sanity
 from tests.validation.against_ns2 import Comparison, judge
 from tests.validation.cases import Events, Recorded
 from tests.validation.disciplines import alone
-from tests.validation.named import owner, tests_in
+from tests.validation.named import matching_tests, owner
 from tests.validation.reasons import REASONS
 from tests.validation.sections import SECTIONS
 from tests.validation.table import Cell, Column, Section, conclusion, failures, render
@@ -40,7 +40,7 @@ def test_the_document_has_a_row_for_every_record() -> None:
 def test_every_discipline_was_checked_and_each_test_exists() -> None:
     cells = {row: [column.cell(row) for column in alone.columns()] for row in alone.ROWS}
     assert [row for row, found in cells.items() if not any(found)] == []
-    there = {test for file in alone.SHARED_IN for _, test in tests_in(file)}
+    there = {test for file in alone.SHARED_IN for _, test in matching_tests(file)}
     assert set(alone.SHARED) <= there
 
 
