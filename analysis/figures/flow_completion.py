@@ -11,6 +11,12 @@ from narrows.analysis.figures.base import Figure, Results, point_label, seeds_no
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import Floats
 
+TICKS = [
+    (at_s, f"{at_s:g}")
+    for at_s in (step * 10.0**decade for decade in range(-4, 4) for step in (1, 2, 5))
+]
+"""Labels of seconds as numbers, which are narrower than powers."""
+
 
 def chart(results: Results) -> Chart | None:
     """A panel per point; None if no flow ended."""
@@ -20,7 +26,7 @@ def chart(results: Results) -> Chart | None:
         return None
     return Chart(
         panels,
-        Axis("Completion time (s)", log=True),
+        Axis("Completion time (s)", log=True, ticks=TICKS),
         Axis("Fraction of flows", low=0.0, high=1.0, pad=(0.0, 0.0)),
         height_in=1.7,
         note=seeds_note(results, "flows of {count} seeds"),
