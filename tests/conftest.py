@@ -15,9 +15,10 @@ from tests.support.real_time import Machine
 
 TESTS = Path(__file__).parent
 ALONE: Final = (
-    "interop", "ipv6/test_bmv2.py", "p4runtime/test_load.py", "switch/test_live_switch.py",
-    "switch/test_record.py", "targets", "tools/test_calibrate.py", "tools/test_lab.py",
-    "tools/test_shell.py", "traffic/test_generate.py",
+    "fpga/lab/test_run.py", "fpga/test_board_model.py", "interop", "ipv6/test_bmv2.py",
+    "p4runtime/test_load.py", "switch/test_live_switch.py", "switch/test_record.py", "targets",
+    "tools/test_calibrate.py", "tools/test_lab.py", "tools/test_shell.py",
+    "traffic/test_generate.py",
 )  # fmt: skip
 """Tests that measure time, or that open ports and network namespaces; other tests at the same time
 would disturb them. `make test` shares out the rest among all cores.
@@ -34,8 +35,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that run alone."""
+    """Marks the tests that run alone. A mark in a file would leave it out of both parts."""
     for item in items:
+        if item.get_closest_marker("alone"):
+            raise pytest.UsageError(f"{item.path}: marked alone; add the file to ALONE instead")
         if alone(item.path):
             item.add_marker(pytest.mark.alone)
 

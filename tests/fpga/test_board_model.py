@@ -20,7 +20,6 @@ from tests.fpga import simulator
 from tests.support import needs
 
 pytestmark = [
-    pytest.mark.alone,
     # `make fpga-test` runs it: the model builds for a minute.
     needs.without([*simulator.missing(), *missing(), *missing_namespaces()]),
     needs.without([] if Path("/dev/net/tun").exists() else ["/dev/net/tun does not exist"]),

@@ -22,7 +22,6 @@ from tests.support.real_time import needs_dpdk
 from tests.support.world import ROOT, command, environment, narrows
 
 pytestmark = [
-    pytest.mark.alone,
     needs_dpdk,
     needs.without([*missing(), *missing_namespaces()]),
     needs.without([] if Path("/dev/net/tun").exists() else ["/dev/net/tun does not exist"]),
