@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from narrows.analysis.figures.base import Results, spaced, value_label
+from narrows.analysis.chart.model import Mark, Panel
+from narrows.analysis.figures.base import Results, point_label, spaced, value_label
 
 DISCIPLINE: Final = "bottleneck.discipline"
 
@@ -28,6 +29,13 @@ def each(whole: Results, among: Results) -> Iterator[tuple[int, str, Results]]:
         found = among.matching({key: value}) if key else among
         if found.runs:
             yield index, name(key, value), found
+
+
+def panels(results: Results, lines: Callable[[Results, Results], Sequence[Mark]]) -> list[Panel]:
+    """A panel per point with its lines, given all results and its own; none if no point has one."""
+    facets = results.facets(compared_key(results))
+    found = [Panel(lines(results, among), point_label(point)) for point, among in facets]
+    return found if any(panel.marks for panel in found) else []
 
 
 def name(key: str | None, value: Any) -> str:

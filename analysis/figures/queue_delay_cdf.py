@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from narrows.analysis import metrics
-from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from narrows.analysis.chart.model import Axis, Chart, Look, Trace
 from narrows.analysis.chart.thin import distribution
 from narrows.analysis.figures import disciplines
-from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
+from narrows.analysis.figures.base import Figure, Results, seeds_note
 from narrows.analysis.figures.groups import group_names, groups
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import Floats
@@ -21,9 +21,8 @@ LEAST_MS = 0.01
 
 def chart(results: Results) -> Chart | None:
     """A panel per point; lines are disciplines, or groups of flows where nothing is compared."""
-    facets = results.facets(disciplines.compared_key(results))
-    panels = [Panel(_lines(results, among), point_label(point)) for point, among in facets]
-    if not any(panel.marks for panel in panels):
+    panels = disciplines.panels(results, _lines)
+    if not panels:
         return None
     return Chart(
         panels,
