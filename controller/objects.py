@@ -84,8 +84,8 @@ class MulticastGroup:
     id: int
     replicas: tuple[Replica, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """The group as JSON."""
+    def as_json(self) -> plan.MulticastGroup:
+        """The group in the plan's format."""
         return {"id": self.id, "replicas": [replica.as_json() for replica in self.replicas]}
 
     @classmethod

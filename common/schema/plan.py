@@ -12,6 +12,7 @@ from narrows.schema.switch import (
     CloneSession,
     DisciplineConfig,
     QueueLimit,
+    Replica,
     SwitchConfig,
     TableEntry,
 )
@@ -230,6 +231,15 @@ class Limits(TypedDict):
     """
 
 
+class MulticastGroup(TypedDict):
+    """A multicast group."""
+
+    id: int
+    """Its number in the program, not 0."""
+    replicas: list[Replica]
+    """The copies to make of a packet."""
+
+
 class RecordPlan(TypedDict):
     """Which tables to write."""
 
@@ -273,6 +283,8 @@ class SwitchPlan(TypedDict):
     """Clone sessions."""
     registers: list[RegisterPlan]
     """Register cells with an initial value other than zero."""
+    multicast_groups: NotRequired[list[MulticastGroup]]
+    """Multicast groups."""
 
 
 class Plan(TypedDict):

@@ -354,6 +354,8 @@ class SwitchSummary(TypedDict):
     """Packets with a wrong checksum."""
     dropped_egress: NotRequired[int]
     """Packets that the egress program dropped."""
+    duplicated: NotRequired[int]
+    """Second copies of packets for the same port; left out where there are none."""
     no_such_port: NotRequired[int]
     """Packets sent to a port that does not exist."""
     parser_errors: NotRequired[int]

@@ -46,7 +46,8 @@ TABLES = {
             "reason": Column(
                 "text",
                 False,
-                "Why the packet was dropped or marked; empty for other events.",
+                "Why the packet was dropped or marked. `duplicate` for the enqueue of a second copy"
+                " for the port; empty for other events.",
             ),
             "packet": Column(
                 "int64",

@@ -8,7 +8,7 @@ use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
 use narrows_queueing::impairments::ImpairmentConfig;
 use narrows_queueing::{DisciplineConfig, QueueLimit, QueueShare};
-use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
+use narrows_switch::{CloneSession, MulticastGroup, SwitchConfig, TableEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -90,6 +90,9 @@ pub struct SwitchPlan {
     pub entries: Vec<TableEntry>,
     /// Clone sessions.
     pub clone_sessions: Vec<CloneSession>,
+    /// Multicast groups.
+    #[serde(default)]
+    pub multicast_groups: Vec<MulticastGroup>,
     /// Register cells with an initial value other than zero.
     pub registers: Vec<RegisterPlan>,
 }

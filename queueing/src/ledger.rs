@@ -40,6 +40,8 @@ pub struct QueueRecord {
     pub depth_bytes: u64,
     /// How long the packet was queued; zero unless the event is a dequeue.
     pub sojourn: Duration,
+    /// The packet arrived as a duplicate: a second copy for its port. Only rows of its arrival.
+    pub is_duplicate: bool,
 }
 
 /// The port and queue of ledger rows.
@@ -75,6 +77,7 @@ impl Source {
                 depth_packets: depth.packets as u32,
                 depth_bytes: depth.bytes.get(),
                 sojourn,
+                is_duplicate: false,
             });
         }
     }

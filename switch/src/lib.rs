@@ -34,6 +34,6 @@ pub use control::{
 };
 pub use load::LoadError;
 pub use program::Program;
-pub use state::{CloneSession, Colour, Count, MeterConfig, Replica};
+pub use state::{CloneSession, Colour, Count, MeterConfig, MulticastGroup, Replica};
 pub use switch::Switch;
 pub use v1model::{Digest, Handover, Statistics, TimestampUnit, Transmit};

@@ -147,6 +147,7 @@ def switches(scenario: Scenario, layout: Layout, source: str) -> list[SwitchPlan
                 },
                 "entries": [entry.as_json() for entry in state.entries],
                 "clone_sessions": [session.as_json() for session in state.clone_sessions],
+                "multicast_groups": [group.as_json() for group in state.multicast_groups],
                 "registers": [cell.as_json() for cell in state.registers],
             }
         )

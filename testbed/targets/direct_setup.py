@@ -53,6 +53,8 @@ def configure(target: Switch, switch: SwitchPlan) -> None:
     target.load(read_text(Path(switch["program"])))
     for session in switch["clone_sessions"]:
         target.set_clone_session(session)
+    for group in switch.get("multicast_groups", ()):
+        target.set_multicast_group(group["id"], group["replicas"])
     for entry in switch["entries"]:
         target.insert_entry(entry)
     for cell in switch["registers"]:

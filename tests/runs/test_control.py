@@ -49,6 +49,7 @@ def without_state(plan: Plan) -> Plan:
     bare: Plan = json.loads(json.dumps(plan))
     for switch in bare["switches"]:
         switch["entries"], switch["clone_sessions"], switch["registers"] = [], [], []
+        switch["multicast_groups"] = []
     return bare
 
 

@@ -379,8 +379,9 @@ fn build_switch(
             Operation::Entry { operation: EntryOperation::Insert, entry: entry.clone() };
         operation.apply(Time::ZERO, &mut switch).map_err(|refusal| failed(&refusal.message))?;
     }
-    for session in &plan.clone_sessions {
-        switch.set_clone_session(session.clone());
+    plan.clone_sessions.iter().for_each(|session| switch.set_clone_session(session.clone()));
+    for group in &plan.multicast_groups {
+        switch.set_multicast_group(group.id, &group.replicas);
     }
     for cell in &plan.registers {
         switch

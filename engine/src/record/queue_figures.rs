@@ -310,6 +310,7 @@ mod tests {
             depth_packets: waiting,
             depth_bytes: u64::from(waiting) * 125,
             sojourn: Duration::from_ms(waited_ms),
+            is_duplicate: false,
         }
     }
 

@@ -49,10 +49,12 @@ table! {
         QueueEvent::Drop(_) => text("drop"),
         QueueEvent::Mark(_) => text("mark"),
     },
-    /// Why the packet was dropped or marked; empty for other events.
+    /// Why the packet was dropped or marked. `duplicate` for the enqueue of a second copy for the
+    /// port; empty for other events.
     reason: Text repeating = match row.record.event {
         QueueEvent::Drop(reason) => text(reason.name()),
         QueueEvent::Mark(reason) => text(reason.name()),
+        QueueEvent::Enqueue if row.record.is_duplicate => text("duplicate"),
         _ => text(""),
     },
     /// The packet's number at the switch, from 0, in arrival order.

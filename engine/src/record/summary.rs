@@ -110,6 +110,9 @@ pub(crate) struct SwitchSummary {
     /// Packets sent to a port that does not exist.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     no_such_port: u64,
+    /// Second copies of packets for the same port; left out where there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    duplicated: u64,
     /// Packets on which the program was aborted.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     aborted: u64,
@@ -229,9 +232,14 @@ impl From<Statistics> for SwitchSummary {
             dropped_ingress: counts.dropped_ingress,
             dropped_egress: counts.dropped_egress,
             no_such_port: counts.no_such_port,
+            duplicated: counts.duplicated,
             aborted: counts.aborted + counts.endless,
         }
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Nonzero counts by reason.

@@ -8,6 +8,7 @@
 
 mod control;
 mod cores;
+mod duplicates;
 mod idle;
 mod scheduling;
 mod timers;

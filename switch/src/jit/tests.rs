@@ -47,6 +47,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         switch.set_clone_session(CloneSession { id, replicas: replicas.to_vec(), truncate_bytes });
         switch.set_multicast_group(id + 1, &replicas);
     }
+    switch.set_multicast_group(3, &[0, 1].map(|rid| Replica { port: 2, rid }));
     switch
 }
 

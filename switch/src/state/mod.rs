@@ -13,6 +13,6 @@ pub use counter::Count;
 pub use meter::{Colour, MeterConfig};
 pub(crate) use profile::{Choice, Member, Profile};
 pub(crate) use register::offsets;
-pub use replication::{CloneSession, Replica};
+pub use replication::{CloneSession, MulticastGroup, Replica};
 pub(crate) use store::State;
 pub(crate) use value_set::Members;

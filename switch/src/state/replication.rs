@@ -14,6 +14,16 @@ pub struct Replica {
     pub rid: u16,
 }
 
+/// A multicast group.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastGroup {
+    /// Its number in the program, not 0.
+    pub id: u32,
+    /// The copies to make of a packet.
+    pub replicas: Vec<Replica>,
+}
+
 /// A clone (mirror) session.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -74,15 +74,18 @@ impl V1Model {
     }
 
     /// Offers copies of a packet's first `len` bytes, with the program's state, to ports' queues.
-    /// Each copy has the packet's budget.
+    /// Each copy has the packet's budget. A second copy for a port is a duplicate.
     pub(super) fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
-        for replica in replicas {
+        for (i, replica) in replicas.iter().enumerate() {
             let rid = u64::from(replica.rid);
+            let is_duplicate = replicas[..i].iter().any(|before| before.port == replica.port);
             self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
             let mut copy = self.spare.copy(&item.packet, len);
             copy.flow = item.flow;
             copy.rounds = item.rounds;
             let offer = self.offer_of(at, u64::from(replica.port), copy, false);
+            let offer = offer.map(|offer| Offer { is_duplicate, ..offer });
+            self.statistics.duplicated += u64::from(is_duplicate && offer.is_some());
             self.work.extend(offer.map(Work::Offer));
         }
     }
@@ -139,7 +142,8 @@ impl V1Model {
             copy.rounds = rounds;
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
-            let offer = Offer { port, priority: 0, frame_bytes, item: copy, is_idle: false };
+            let (is_idle, is_duplicate) = (false, false);
+            let offer = Offer { port, priority: 0, frame_bytes, item: copy, is_idle, is_duplicate };
             self.work.push_back(Work::Offer(offer));
         }
     }

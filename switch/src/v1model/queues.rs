@@ -33,7 +33,7 @@ impl V1Model {
             true => item.bridged.extent = Extent::InMachine,
             false => self.machine.save_bridged(&self.program, &mut item.bridged),
         }
-        Some(Offer { port, priority, frame_bytes, item, is_idle })
+        Some(Offer { port, priority, frame_bytes, item, is_idle, is_duplicate: false })
     }
 
     /// Dequeues packets from a port until its serializer is busy or no packet waits.
@@ -68,13 +68,16 @@ impl V1Model {
             self.handovers.push_back(Handover { pipeline, at, offer });
             return;
         }
-        let Offer { port, priority, frame_bytes, item, is_idle } = offer;
+        let Offer { port, priority, frame_bytes, item, is_idle, is_duplicate } = offer;
         let arrival = Arrival { flow: item.flow, packet: item, priority, frame_bytes };
         if is_idle && self.tm.is_transparent(port) {
             let dequeued = self.tm.pass(at, port, arrival);
             return self.egress(dequeued);
         }
         self.tm.offer(at, port, arrival);
+        if is_duplicate {
+            self.tm.note_duplicate(at);
+        }
         match self.tm.is_armed(port) {
             // The packet leaves when the serializer is free.
             true => self.discard_dropped(),

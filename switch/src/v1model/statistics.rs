@@ -17,6 +17,8 @@ pub struct Statistics {
     pub no_such_port: u64,
     /// Packets for a multicast group that does not exist.
     pub no_such_group: u64,
+    /// Second copies of packets for the same port.
+    pub duplicated: u64,
     /// Packets aborted by an assertion or an endless loop of the program.
     pub aborted: u64,
     /// Packets dropped, or not copied, because they or their copies reentered the parser too often
@@ -38,6 +40,7 @@ impl core::ops::Add for Statistics {
             dropped_egress: self.dropped_egress + other.dropped_egress,
             no_such_port: self.no_such_port + other.no_such_port,
             no_such_group: self.no_such_group + other.no_such_group,
+            duplicated: self.duplicated + other.duplicated,
             aborted: self.aborted + other.aborted,
             endless: self.endless + other.endless,
             digests_lost: self.digests_lost + other.digests_lost,

@@ -13,6 +13,8 @@ pub(crate) struct Offer {
     pub item: Box<Item>,
     /// The port is idle, and nothing else happens before the packet arrives there.
     pub is_idle: bool,
+    /// A copy of the packet has gone to the same port.
+    pub is_duplicate: bool,
 }
 
 /// A resubmitted or recirculated packet that reenters the parser.
