@@ -16,10 +16,10 @@ from narrows.controller.state import TableEntry
 REPORT_SESSION: Final = 1
 """The clone session of telemetry reports."""
 LOSS_ONE: Final = 2**32
-"""The loss stage draws a 32-bit random number."""
+"""The stages of loss and duplication draw a 32-bit random number."""
 
 
-def to_loss_threshold(probability: float) -> int:
+def to_threshold(probability: float) -> int:
     """Rounds a probability to a multiple of 2^-32, at least one."""
     return min(max(round(probability * LOSS_ONE), 1), LOSS_ONE - 1)
 
@@ -54,7 +54,13 @@ class PortStage:
 
 
 LOSS: Final = PortStage(
-    "NarrowsIngress.random_loss.loss", "lose_below", "loss", encode=to_loss_threshold
+    "NarrowsIngress.random_loss.loss", "lose_below", "loss", encode=to_threshold
+)
+DUPLICATE: Final = PortStage(
+    "NarrowsIngress.random_duplicate.duplicate",
+    "duplicate_below",
+    "duplicate",
+    encode=to_threshold,
 )
 ECN: Final = PortStage("NarrowsEgress.mark_ecn.ecn", "mark_above", "ecn_threshold", off=-1)
 TELEMETRY: Final = PortStage(

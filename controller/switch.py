@@ -4,6 +4,7 @@ The tables in order (ingress, then egress):
 
     forward.ipv4_lpm -> identify_flow.flow -> random_loss.loss
     forward.ipv6_lpm -> identify_flow.ipv6_flow -> random_loss.loss
+    random_loss.loss -> random_duplicate.duplicate -> (multicast)
     mark_ecn.ecn -> select_report.telemetry -> (clone) make_report.collector
 """
 
@@ -13,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from narrows.controller.matches import Exact, Lpm, Ternary
-from narrows.controller.objects import CloneSession, Replica
+from narrows.controller.objects import CloneSession, MulticastGroup, Replica
 from narrows.controller.routes import Routes
 from narrows.controller.stages import REPORT_SESSION
 from narrows.controller.state import SwitchState, TableEntry
-from narrows.controller.topology import Collector, Flow, Switch, Topology
+from narrows.controller.topology import Collector, Flow, Port, Switch, Topology
 
 FLOW_ENTRIES = 4096
 """Flows that the flow table holds (`FLOWS` in p4/metadata.p4), with two entries each. Flows beyond
@@ -60,7 +61,7 @@ IP_TABLES = {
 
 
 def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchState:
-    """All entries and sessions of one switch of the topology, in a fixed order."""
+    """All entries, sessions and groups of one switch of the topology, in a fixed order."""
     entries = [*forwarding(topology, found, switch), *flow_ids(topology.flows)]
     for port in switch.ports:
         entries += [stage.entry(port.number, value) for stage, value in port.stages.items()]
@@ -69,7 +70,8 @@ def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchSta
         if collector.at.switch == switch.name:
             entries.append(report(switch, collector))
             sessions.append(CloneSession(REPORT_SESSION, (Replica(collector.at.port),)))
-    return SwitchState(tuple(entries), tuple(sessions))
+    groups = tuple(twice(port) for port in switch.ports if port.duplicates)
+    return SwitchState(tuple(entries), tuple(sessions), multicast_groups=groups)
 
 
 def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[TableEntry]:
@@ -115,6 +117,12 @@ def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
                 {"flow_id": flow.id},
                 priority=1,
             )
+
+
+def twice(port: Port) -> MulticastGroup:
+    """The two copies of a packet that the program duplicates towards a port."""
+    number = port.number
+    return MulticastGroup(number + 1, (Replica(number, 0), Replica(number, 1)))
 
 
 def report(switch: Switch, collector: Collector) -> TableEntry:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address
 
-from narrows.controller.stages import PortStage
+from narrows.controller.stages import DUPLICATE, PortStage
 
 PROTOCOL_TCP, PROTOCOL_UDP = 6, 17
 Address = IPv4Address | IPv6Address
@@ -25,6 +25,13 @@ class Port:
     mac: int
     stages: Mapping[PortStage, float] = field(default_factory=dict)
     """The stages enabled at the port, in the program's order, and their values."""
+    can_duplicate: bool = False
+    """True if the stage of duplication may be enabled later."""
+
+    @property
+    def duplicates(self) -> bool:
+        """True if the port needs a multicast group of two copies."""
+        return self.can_duplicate or DUPLICATE in self.stages
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 // a parser, the order of the stages, and the intrinsic metadata copied in and out.
 //
 //   parse -> Forward -> IdentifyFlow -> RandomLoss -> ClassifyScalable -> CountDrops
-//         -> [traffic manager]
+//         -> RandomDuplicate -> (multicast) -> [traffic manager]
 //         -> AfterQueue -> MeasureDelay -> MarkEcn -> SelectReport -> (clone) -> deparse
 //   clone -> [traffic manager of the collector's port] -> MakeReport -> deparse
 
@@ -16,6 +16,7 @@
 #include "stages/flow.p4"
 #include "stages/loss.p4"
 #include "stages/count_drops.p4"
+#include "stages/duplicate.p4"
 #include "aqm/after_queue.p4"
 #include "stages/delay.p4"
 #include "stages/ecn.p4"
@@ -24,6 +25,7 @@
 
 const bit<32> INSTANCE_NORMAL = 0;
 const bit<32> INSTANCE_EGRESS_CLONE = 2;
+const bit<32> INSTANCE_REPLICATION = 5;
 
 parser NarrowsParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
                      inout standard_metadata_t standard_metadata) {
@@ -102,6 +104,7 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
     RandomLoss() random_loss;
     ClassifyScalable() classify_scalable;
     CountDrops() count_drops;
+    RandomDuplicate() random_duplicate;
 
     apply {
         meta.ingress_port = standard_metadata.ingress_port;
@@ -121,6 +124,7 @@ control NarrowsIngress(inout headers_t hdr, inout metadata_t meta,
         if (meta.drop == DROP_NONE) {
             standard_metadata.egress_spec = meta.egress_port;
             standard_metadata.priority = meta.priority;
+            random_duplicate.apply(meta, standard_metadata.mcast_grp);
         } else {
             mark_to_drop(standard_metadata);
         }
@@ -136,7 +140,8 @@ control NarrowsEgress(inout headers_t hdr, inout metadata_t meta,
     MakeReport() make_report;
 
     apply {
-        if (standard_metadata.instance_type == INSTANCE_NORMAL) {
+        if (standard_metadata.instance_type == INSTANCE_NORMAL
+            || standard_metadata.instance_type == INSTANCE_REPLICATION) {
             meta.queue_id = (bit<8>) standard_metadata.priority;
             meta.queue_delay = standard_metadata.deq_timedelta;
             meta.queue_depth = (depth_t) standard_metadata.deq_qdepth;

@@ -24,8 +24,8 @@ RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it w
 #: The directory of tna.p4 and t2na.p4 (docs/explanation/tofino.md).
 TNA_INCLUDE = os.environ.get("NARROWS_TNA_INCLUDE")
 TOFINOS = ("tofino", "tofino2")
-V1MODEL_ONLY = re.compile(r"after_queue|classify_scalable|ipv6")
-"""The AQM stages and the tables of IPv6."""
+V1MODEL_ONLY = re.compile(r"after_queue|classify_scalable|random_duplicate|ipv6")
+"""The AQM stages, duplication and the tables of IPv6."""
 NOT_V1MODEL = "package Switch: main package  match the expected model"
 
 

@@ -3,7 +3,7 @@
 use crate::common::*;
 use narrows_common::{Duration, Packet, Time};
 use narrows_queueing::{DropReason, QueueEvent, QueueLimit};
-use narrows_switch::{CloneSession, DefaultAction, Match, Replica};
+use narrows_switch::{CloneSession, DefaultAction, Engine, Match, Replica, Switch};
 
 fn at_us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
@@ -200,6 +200,68 @@ fn loss_has_the_probability_that_was_set() {
     let lost = switch.read_counter("drops", 5).unwrap().packets;
     // Six standard deviations of a binomial: sqrt(80,000 / 8 * 7 / 8) = 93.5.
     assert!((10_000 - 561..=10_000 + 561).contains(&lost), "{lost} of 80,000");
+}
+
+/// A switch that sends a packet towards OUT twice with probability `below` / 2^32.
+fn duplicating(engine: Engine, rate_bps: Option<u64>, queue: u64, below: &str) -> Switch {
+    let mut switch = bottleneck_on(engine, rate_bps, QueueLimit::Packets(queue));
+    let key = [("egress_port", Match::Exact(OUT.to_string()))];
+    let duplicate = entry("duplicate", key, "duplicate_below", [("duplicate", below)]);
+    switch.insert_entry(&duplicate).unwrap();
+    let replicas = [0, 1].map(|rid| Replica { port: OUT, rid });
+    switch.set_multicast_group(u32::from(OUT) + 1, &replicas);
+    switch
+}
+
+#[test]
+fn duplication_has_the_probability_that_was_set() {
+    let counts = [Engine::Native, Engine::Interpreter].map(|engine| {
+        // One in eight.
+        let mut switch = duplicating(engine, None, 0, "0x20000000");
+        for sequence in 0..80_000 {
+            switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
+        }
+        let sent = std::iter::from_fn(|| switch.poll_transmit()).count() as u64;
+        let twice = switch.read_counter("duplicates", u64::from(OUT)).unwrap().packets;
+        assert_eq!((sent, switch.statistics().duplicated), (80_000 + twice, twice));
+        twice
+    });
+    assert_eq!(counts[0], counts[1], "machine code draws as the interpreter does");
+    // Six standard deviations of a binomial: sqrt(80,000 / 8 * 7 / 8) = 93.5.
+    assert!((10_000 - 561..=10_000 + 561).contains(&counts[0]), "{} of 80,000", counts[0]);
+}
+
+/// Two packets arrive together, each twice: one of the four is in transmission, two wait, the last
+/// finds the queue full.
+#[test]
+fn each_of_two_copies_is_queued_or_dropped_by_itself() {
+    for engine in [Engine::Native, Engine::Interpreter] {
+        let mut switch = duplicating(engine, Some(10_000_000), 2, "0xffffffff");
+        for sequence in 0..2 {
+            switch.handle_packet(Time::ZERO, 1, packet(1250, sequence));
+        }
+        while let Some(at) = switch.poll_timeout() {
+            switch.handle_timeout(at);
+        }
+        let arrivals = switch.queue_records().iter().filter(|row| row.at == Time::ZERO);
+        let arrivals: Vec<_> =
+            arrivals.map(|row| (row.packet, row.event, row.is_duplicate)).collect();
+        let full = QueueEvent::Drop(DropReason::QUEUE_FULL);
+        let expected = [
+            (0, QueueEvent::Enqueue, false),
+            (0, QueueEvent::Dequeue, false),
+            (1, QueueEvent::Enqueue, true),
+            (2, QueueEvent::Enqueue, false),
+            (3, full, true),
+        ];
+        assert_eq!(arrivals, expected);
+        let sent: Vec<_> = std::iter::from_fn(|| switch.poll_transmit()).collect();
+        let sequence = |at: usize| sent[at].packet.data[38..42].to_vec();
+        assert_eq!([0, 1, 2].map(sequence), [[0; 4], [0; 4], [0, 0, 0, 1]].map(Vec::from));
+        assert_eq!(sent[0].packet, sent[1].packet, "both have the new addresses");
+        assert_eq!(switch.read_register("delay_count", u64::from(OUT)).unwrap(), 3);
+        assert_eq!(switch.statistics().duplicated, 2);
+    }
 }
 
 #[test]

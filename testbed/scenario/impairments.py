@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema
@@ -56,18 +57,6 @@ class GilbertElliott(Model):
         return {"p": self.p, "r": back, "bad_loss": self.bad_loss, "good_loss": self.good_loss}
 
 
-def _share_or_model(value: object) -> object:
-    if isinstance(value, dict):
-        return GilbertElliott.model_validate(value)
-    if value is None or isinstance(value, GilbertElliott):
-        return value
-    return TypeAdapter(Probability).validate_python(value)
-
-
-Loss = Annotated[Probability | GilbertElliott | None, BeforeValidator(_share_or_model)]
-"""A probability, or a model of burst loss."""
-
-
 class Duplicate(Model):
     """Duplication: the link sends some packets twice."""
 
@@ -79,6 +68,27 @@ class Duplicate(Model):
     def planned(self) -> plan.Chance:
         """The duplication in the plan's format."""
         return {"probability": self.probability, "correlation": self.correlation}
+
+
+def _share_or(model: type[Model]) -> Callable[[object], object]:
+    """Reads a table as the model's, and anything else as a share."""
+
+    def read(value: object) -> object:
+        if isinstance(value, dict):
+            return model.model_validate(value)
+        if value is None or isinstance(value, model):
+            return value
+        return TypeAdapter(Probability).validate_python(value)
+
+    return read
+
+
+Loss = Annotated[Probability | GilbertElliott | None, BeforeValidator(_share_or(GilbertElliott))]
+"""A probability, or a model of burst loss."""
+Duplication = Annotated[Probability | Duplicate | None, BeforeValidator(_share_or(Duplicate))]
+"""A probability, or what the link does."""
+BY_LINK = (GilbertElliott, Duplicate)
+"""Values of a stage's key that ask the link in its place."""
 
 
 class Reorder(Model):
@@ -130,8 +140,6 @@ class Jitter(Model):
 class PortImpairments(Model):
     """Keys of a port for its link, in the direction of the data."""
 
-    duplicate: Duplicate | None = None
-    """Sends packets twice."""
     reorder: Reorder | None = None
     """Lets packets overtake others."""
     jitter: Jitter | None = None
@@ -143,6 +151,7 @@ class PortImpairments(Model):
 
     def impairments(self) -> list[str]:
         """The names of its keys that ask the link for more than a fixed delay."""
-        names = ("duplicate", "reorder", "jitter", "delay_trace")
+        names = ("reorder", "jitter", "delay_trace")
         found = [name for name in names if getattr(self, name, None)]
-        return found + ["loss"] * isinstance(getattr(self, "loss", None), GilbertElliott)
+        either = ("duplicate", "loss")
+        return found + [name for name in either if isinstance(getattr(self, name, None), BY_LINK)]

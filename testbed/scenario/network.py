@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
+from narrows.controller.stages import DUPLICATE, ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
 from narrows.schema.flow import LengthBasis
 from narrows.testbed.scenario.discipline import Discipline
-from narrows.testbed.scenario.impairments import GilbertElliott, Loss, PortImpairments
+from narrows.testbed.scenario.impairments import BY_LINK, Duplication, Loss, PortImpairments
 from narrows.testbed.scenario.values import (
     Duration,
     Every,
@@ -36,6 +36,8 @@ class PortStages(Model):
 
     loss: Annotated[Probability | None, LOSS] = None
     """Probability that the P4 program drops a packet towards this port."""
+    duplicate: Annotated[Probability | None, DUPLICATE] = None
+    """Probability that the P4 program sends a packet towards this port twice."""
     ecn_threshold: Annotated[Threshold | None, ECN] = None
     """Packets in the queue above which ECN-capable packets are marked; absent: never. `"30kB"` and
     `"5ms"` are so many full packets at the port's rate, rounded down, and keep their number when an
@@ -52,7 +54,7 @@ class PortStages(Model):
         return {
             stage: packets(value) if isinstance(value, units.Queue) else value
             for stage, value in values.items()
-            if not isinstance(value, GilbertElliott)
+            if not isinstance(value, BY_LINK)
         }
 
 
@@ -100,6 +102,10 @@ class Port(PortImpairments, PortStages):
     loss: Annotated[Loss, LOSS] = None  # type: ignore[assignment]
     """Probability that the P4 program drops a packet towards this port. Or burst loss by the link,
     `{ model = "gemodel", p = "1%", r = "20%" }`.
+    """
+    duplicate: Annotated[Duplication, DUPLICATE] = None  # type: ignore[assignment]
+    """Probability that the P4 program sends a packet towards this port twice; each of the two is
+    queued or dropped by itself. Or duplication by the link, `{ probability = "1%" }`.
     """
     rate: Rate
     """The port's rate, in bits per second of the length that `counts` selects."""

@@ -144,11 +144,19 @@ class Target(ABC):
             for name in self.lacks
             if getattr(port, name)
         ]
+        problems += [
+            Problem(f"event.{index}.set.{link}.{name}", what)
+            for index, event in enumerate(scenario.event)
+            for link, change in event.set.by_link()
+            for name in self.lacks
+            if getattr(change, name, None)
+        ]
         if scenario.ip_version not in self.ip_versions:
             problems.append(Problem("ip_version", what, scenario.ip_version))
         if self.no_impairments:
             why = f"{what}: {self.no_impairments}"
-            problems += [Problem(key, why) for key in scenario.impairments()]
+            named = {problem.key for problem in problems}
+            problems += [Problem(key, why) for key in scenario.impairments() if key not in named]
         if self.disciplines is not None:
             what = f"--target {self.name} supports only {', '.join(self.disciplines)}"
             problems += [

@@ -13,7 +13,7 @@ from narrows.controller import topology as net
 from narrows.controller.matches import Lpm, Match, Range
 from narrows.controller.objects import RegisterCell
 from narrows.controller.routes import base_rtt_ps, path, routes
-from narrows.controller.stages import LOSS, PortStage
+from narrows.controller.stages import DUPLICATE, LOSS, PortStage
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.switch import FLOW_ENTRIES, flow_ids, switch_state
 from tests.support.controller_state import everything_on
@@ -47,7 +47,7 @@ def test_every_entry_is_in_the_words_of_the_p4info() -> None:
     text = P4INFO.read_text()
     tables = {first(block, "name"): block for block in blocks(text, "tables")}
     actions = {first(block, "name"): block for block in blocks(text, "actions")}
-    disciplines: dict[PortStage, float] = {}
+    disciplines: dict[PortStage, float] = {DUPLICATE: 0.1}
     for record in aqm.RECORDS:
         values = {each["name"]: each["default"] for each in record["parameters"]}
         disciplines |= aqm.stages(record["name"], values, 10**7)
@@ -101,6 +101,12 @@ def test_an_entry_as_json() -> None:
 )
 def test_a_loss_is_a_threshold_of_32_bits(probability: float, threshold: int) -> None:
     assert LOSS.entry(2, probability).params == {"loss": threshold}
+
+
+def test_a_port_that_duplicates_has_a_group_of_two() -> None:
+    assert everything_on().multicast_groups == ()
+    [group] = everything_on({DUPLICATE: 1e-3}).multicast_groups
+    assert str(group) == "multicast group 3 -> 2,2/1"
 
 
 def test_flows_beyond_the_table_are_left_to_the_hash() -> None:

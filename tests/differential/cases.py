@@ -260,7 +260,8 @@ def ipv4(rng: random.Random) -> bytes:
 
 
 def bottleneck(rng: random.Random, count: int) -> Case:
-    """p4/v1model.p4 without telemetry, because reports contain times."""
+    """p4/v1model.p4 without telemetry, because reports contain times. All towards port 1 leave
+    twice, none towards port 3 leaves."""
     case = Case((1, 2))
     route = "forward.ipv4_lpm"
     prefixes = [(0x0A000200, 24, 2), (0x0A000203, 32, 1), (0x0A000100, 24, 1), (0x0A000101, 32, 3)]
@@ -275,6 +276,11 @@ def bottleneck(rng: random.Random, count: int) -> Case:
         case.stf.append(f"add {route} hdr.ipv4.dst_addr:{prefix:#x}/{length} route({params})")
     case.commands.append("table_add NarrowsIngress.random_loss.loss lose_below 3 => 0xffffffff")
     case.stf.append("add random_loss.loss meta.egress_port:3 lose_below(loss:0xffffffff)")
+    twice = "random_duplicate.duplicate"
+    case.commands.append(f"table_add NarrowsIngress.{twice} duplicate_below 1 => 0xffffffff")
+    case.stf.append(f"add {twice} meta.egress_port:1 duplicate_below(duplicate:0xffffffff)")
+    case.both("mc_mgrp_create 2", "mc_node_create 0 1", "mc_node_create 1 1")
+    case.both("mc_node_associate 2 0", "mc_node_associate 2 1")
     case.packets = [ipv4(rng) for _ in range(count)]
     return case
 

@@ -23,7 +23,8 @@ from tests.support.world import ROOT, TWO_FLOWS, write
 
 BUSY = (
     TWO_FLOWS.replace('duration = "5s"', 'duration = "2s"').replace(
-        'queue = "20packets"', 'queue = "30ms"\nloss = 0.001\necn_threshold = 5'
+        'queue = "20packets"',
+        'queue = "30ms"\nloss = 0.001\nduplicate = 0.002\necn_threshold = 5',
     )
     + """
 [[event]]

@@ -161,6 +161,22 @@ def test_a_discipline_in_p4_drops_after_the_queue(tmp_path: Path, discipline: st
     assert bottleneck["queue_delay_ms"]["mean"] < 36
 
 
+def test_duplicates_are_packets_of_the_bottleneck(tmp_path: Path) -> None:
+    done = run_on_bmv2(tmp_path, "--set", "bottleneck.duplicate=10%")
+    bottleneck = done.summary["bottleneck"]
+    duplicated = done.summary["switches"]["s1"]["duplicated"]
+    packets = bottleneck["arrived"] - duplicated
+    # Binomial with p = 0.1: 4.5 standard deviations.
+    assert abs(duplicated - 0.1 * packets) < 4.5 * (packets * 0.1 * 0.9) ** 0.5
+    assert packets > 1000
+    [flow] = done.summary["flows"]
+    on_the_way = flow["sent_segments"] - packets
+    assert -3 <= on_the_way <= 10, "the handshake and the end's bare ACKs are no data"
+    assert bottleneck["arrived"] == bottleneck["enqueued"] + bottleneck["dropped"]
+    assert bottleneck["enqueued"] == bottleneck["dequeued"] + bottleneck["queued"]
+    assert len(done.table("packets")) == bottleneck["dequeued"]
+
+
 def test_the_kernels_hosts_are_behind_it_as_well(tmp_path: Path) -> None:
     summary = run_on_bmv2(tmp_path, "--hosts", "linux").summary
     [flow] = summary["flows"]

@@ -99,6 +99,27 @@ def test_the_instrument_says_how_far_it_was_off(real: RunDirectory) -> None:
     assert instrument["clock_steps_back"] == 0
 
 
+@IN_PROCESSES
+def test_duplicates_are_in_the_ledger(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    source = write(tmp_path, TWO_FLOWS + WIDE)
+    ran = narrows(
+        "run", source, "--target", "dpdk", *processes, "--out", tmp_path, "--no-figures",
+        "--set", "duration=2s", "--set", "bottleneck.duplicate=20%",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    [path] = [made.parent for made in tmp_path.glob("scenario/[!.]*/run.json")]
+    done = RunDirectory(path)
+    arrived = done.summary["bottleneck"]["arrived"]
+    duplicated = done.summary["switches"]["s1"]["duplicated"]
+    rows = done.table("queue").filter(pl.col("port") == done.summary["bottleneck"]["port"])
+    copies = len(rows.filter(pl.col("reason") == "duplicate"))
+    refused = done.summary["bottleneck"]["drops"].get("queue-full", 0)
+    assert 0 < copies <= duplicated <= copies + refused
+    # Binomial with p = 0.2: 4.5 standard deviations.
+    packets = arrived - duplicated
+    assert abs(duplicated - 0.2 * packets) < 4.5 * (packets * 0.2 * 0.8) ** 0.5
+
+
 def test_a_run_outside_its_limits_is_void_and_says_why(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS + WIDE)
     ran = narrows(

@@ -257,7 +257,13 @@ class Builder:
             **own.discipline.stages(own.rate),
         }
         on = {stage: value for stage, value in values.items() if value not in (None, stage.off)}
-        return net.Port(end.port, mac, on)
+        return net.Port(end.port, mac, on, can_duplicate=self.duplicates_later(end))
+
+    def duplicates_later(self, end: net.End) -> bool:
+        """True if an event lets the P4 program duplicate packets towards a port."""
+        changes = (each for event in self.scenario.event for each in event.set.by_link())
+        there = (name for name, change in changes if change.duplicate and name in self.links)
+        return any(self.links[name][0] == end for name in there)
 
     def reports(self, end: net.End) -> int:
         """The telemetry ratio at a port: one report per so many packets, 0 for none."""

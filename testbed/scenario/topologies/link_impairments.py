@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from narrows.controller.topology import End
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.impairments import GilbertElliott
+from narrows.testbed.scenario.impairments import Duplicate, GilbertElliott
 from narrows.testbed.scenario.network import Port
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError
@@ -56,7 +56,7 @@ def direction(
     return {
         "delay": delay,
         "loss": loss.planned() if isinstance(loss, GilbertElliott) else None,
-        "duplicate": duplicate.planned() if duplicate else None,
+        "duplicate": duplicate.planned() if isinstance(duplicate, Duplicate) else None,
         "reorder": reorder.planned() if reorder else None,
         "jitter": jitter.planned() if jitter else None,
         "keep_order": (port or cable).keep_order,

@@ -37,6 +37,7 @@ DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 AQM_DROPS = "NarrowsEgress.after_queue.signal.aqm_drops"
 MARKS = ("NarrowsEgress.after_queue.signal.aqm_marks", "NarrowsEgress.mark_ecn.ecn_marks")
 """Of a discipline after the queue, and of `ecn_threshold`, which leaves marked packets alone."""
+DUPLICATES = "NarrowsIngress.random_duplicate.duplicates"
 QUIET_S = 0.1
 DRAIN_S = 10.0
 
@@ -74,6 +75,8 @@ class ProgramCounts:
     """Packets that a discipline of the program dropped after the queue, by port."""
     marked: dict[int, int]
     """Packets that the program marked, by port."""
+    duplicated: dict[int, int]
+    """Packets that the program sent twice, by port."""
 
     @property
     def taken(self) -> int:
@@ -94,6 +97,7 @@ class ProgramCounts:
             more(self.dequeued, before.dequeued),
             more(self.dropped_after_queue, before.dropped_after_queue),
             more(self.marked, before.marked),
+            more(self.duplicated, before.duplicated),
         )
 
 
@@ -168,6 +172,7 @@ class Control:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
                 after_queue = await client.read_counters(AQM_DROPS)
+                twice = await client.read_counters(DUPLICATES)
                 marks = [await client.read_counters(each) for each in MARKS]
                 lines = {
                     line: count
@@ -182,6 +187,7 @@ class Control:
                 now,
                 {port: after_queue[port].packets for port in now},
                 {port: sum(cells[port].packets for cells in marks) for port in now},
+                {port: twice[port].packets for port in now},
             )
 
         return asyncio.run(work())

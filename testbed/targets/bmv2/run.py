@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from narrows._engine import Sockets
     from narrows.schema.plan import Limits, Plan
     from narrows.schema.run import Settings, TargetInstrument
-    from narrows.schema.summary import Summary
+    from narrows.schema.summary import Summary, SwitchSummary
 
 AHEAD_NS = 50_000_000
 FIRST_DEVICE = 1000
@@ -179,7 +179,7 @@ def with_switch(
     switch_plan, counts = observed.switch_plan, observed.counts
     assert isinstance(counts, ProgramCounts)
     lost = counts.dropped.get(RANDOM_LOSS, 0)
-    arrived = counts.to_bottleneck - lost
+    arrived = counts.to_bottleneck - lost + counts.duplicated[switch_plan.port]
     sent = counts.dequeued[switch_plan.port]
     after_queue = observed.dropped_after_queue
     left = sent if observed.left is None else observed.left
@@ -188,6 +188,12 @@ def with_switch(
         "egress-program": after_queue,
     }
     excesses = observed.excesses(limits)
+    counted: SwitchSummary = {
+        "received": counts.taken,
+        "dropped_ingress": sum(counts.dropped.values()),
+    }
+    if duplicated := sum(counts.duplicated.values()):
+        counted["duplicated"] = duplicated
     reasons = [one for one in (summary["invalid_reason"], *excesses) if one]
     return summary | {
         "valid": not reasons,
@@ -202,12 +208,7 @@ def with_switch(
             drops=drops,
             marks={"egress-program": counts.marked[switch_plan.port]},
         ),
-        "switches": {
-            switch_plan.name: {
-                "received": counts.taken,
-                "dropped_ingress": sum(counts.dropped.values()),
-            }
-        },
+        "switches": {switch_plan.name: counted},
         "instrument": cast(
             "TargetInstrument", {**summary["instrument"], "switch": observed.as_json()}
         ),

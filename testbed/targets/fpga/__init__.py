@@ -29,7 +29,7 @@ class Fpga(Target):
     records = ("queue", "flows", "messages", "capture")
     disciplines: ClassVar[tuple[str, ...]] = ("drop-tail", "ecn-threshold", "codel")
     ip_versions = (4,)
-    lacks = ("queues", "trace", "ecn_threshold")
+    lacks = ("queues", "trace", "ecn_threshold", "duplicate")
     no_impairments = "the board has a fixed delay"
     options = (LAB,)
 

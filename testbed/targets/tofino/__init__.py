@@ -26,7 +26,7 @@ class Tofino(Target):
     title = "a Tofino switch between our hosts on cards, in real time"
     disciplines = ("drop-tail",)
     ip_versions = (4,)
-    lacks = ("queues", "trace")
+    lacks = ("queues", "trace", "duplicate")
     no_impairments = "the switch's links are not the engine's"
     no_kernel_hosts = "have no cards; expected narrows"
     options = (LAB,)
