@@ -68,6 +68,16 @@ def test_a_committed_scenario_has_the_tables_of_sim(name: str, tmp_path: Path) -
 
 
 @built
+def test_duplicates_are_those_of_sim(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    changes = {"bottleneck.duplicate": "10%"}
+    by_target = [tables(t, source, tmp_path / t.name, changes) for t in (SIM, RTL)]
+    assert by_target[0] == by_target[1]
+    reasons = pl.read_parquet(tmp_path / "rtl/queue.parquet")["reason"]
+    assert (reasons == "duplicate").sum() > 100
+
+
+@built
 def test_marks_are_those_of_sim(tmp_path: Path) -> None:
     text = TWO_FLOWS.replace("[access]", f"{STEPS}\n[access]").replace('"reno"', '"dctcp"')
     source = write(tmp_path, text)
