@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import polars as pl
-
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from narrows.analysis.chart.thin import thin
+from narrows.analysis.chart.thin import Thinned
 from narrows.analysis.figures.base import Figure, Results, shown_runs
-from narrows.analysis.figures.flows import Flows
+from narrows.analysis.figures.flows import Flows, flow_ends_ps
 from narrows.analysis.load import Run
 
 
@@ -32,7 +30,9 @@ def chart(results: Results) -> Chart:
     )
 
 
+_WINDOW: Final = "cwnd"
 _THRESHOLD: Final = "ssthresh"
+_COLUMNS: Final = {_WINDOW: "cwnd_bytes", _THRESHOLD: "ssthresh_bytes"}
 
 
 def window_unit(runs: Sequence[Run]) -> tuple[str, int, str]:
@@ -46,28 +46,28 @@ def window_unit(runs: Sequence[Run]) -> tuple[str, int, str]:
 
 
 def _marks(run: Run, flows: Flows, unit_bytes: int, columns: int) -> list[Trace]:
-    rows = run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes")
-    of_flow = dict(metrics.by_flow(rows.collect()))
-    windows, thresholds = [], []
+    lines = {
+        (flow, column): Thinned(end_ps, columns)
+        for flow, end_ps in flow_ends_ps(run).items()
+        for column in (_WINDOW, _THRESHOLD)
+    }
+    for flow_id, rows in metrics.flow_parts(run, "time_ps", *_COLUMNS.values()):
+        for name, column in _COLUMNS.items():
+            known = rows.drop_nulls(column)
+            windows = known[column].cast(float).to_numpy() / unit_bytes
+            lines[flow_id, name].add(known["time_ps"].to_numpy(), windows)
+    traces: dict[str, list[Trace]] = {_WINDOW: [], _THRESHOLD: []}
     for flow in run.flows:
-        own, look = of_flow.get(flow["id"]), flows.look(flow, 0.7)
-        if own is not None:
-            windows += _steps(own, "cwnd_bytes", unit_bytes, look, flows.name(flow), columns)
-            thin_look = Look(look.colour, dash=0, width=0.5, opacity=0.5)
-            thresholds += _steps(own, "ssthresh_bytes", unit_bytes, thin_look, _THRESHOLD, columns)
-    return windows if flows.many else windows + thresholds
-
-
-def _steps(
-    own: pl.DataFrame, column: str, unit_bytes: int, look: Look, name: str, columns: int
-) -> list[Trace]:
-    """One column of one flow's rows in this unit, to the flow's last row; none without a value."""
-    known = own.filter(own[column].is_not_null())
-    if not len(known):
-        return []
-    windows = known[column].cast(float).to_numpy() / unit_bytes
-    x, y = thin(known["time_ps"].to_numpy(), windows, int(own["time_ps"][-1]), columns)
-    return [Trace(x, y, look, name, step=True)]
+        look = flows.look(flow, 0.7)
+        thin_look = Look(look.colour, dash=0, width=0.5, opacity=0.5)
+        for name, own_look, label in (
+            (_WINDOW, look, flows.name(flow)),
+            (_THRESHOLD, thin_look, _THRESHOLD),
+        ):
+            line = lines.get((flow["id"], name))
+            if line is not None and line.count:
+                traces[name].append(Trace(*line.points(), own_look, label, step=True))
+    return traces[_WINDOW] if flows.many else traces[_WINDOW] + traces[_THRESHOLD]
 
 
 FIGURE = Figure(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Trace, from_zero, time_axis
@@ -32,16 +31,17 @@ MARKED = Look(1, width=0.9)
 def _panel(run: Run, title: str) -> Panel:
     bin_ps = metrics.nice_bin_ps(run.duration_ps)
     edges = metrics.bin_edges_ps(run.duration_ps, bin_ps)
-    rows = metrics.bottleneck_ledger(run).select("time_ps", "event", "packet").collect()
-    # A packet's first row is its arrival: stored, marked or refused.
-    came = rows.group_by("packet").agg(pl.col("time_ps").min())["time_ps"].to_numpy()
-    arrived = np.maximum(np.histogram(came, edges)[0], 1)
+    arrivals, arrived, dropped, marked = metrics.Arrivals(), *np.zeros((3, len(edges) - 1))
+    for part in metrics.ledger_parts(run, "event", "packet"):
+        drop, mark = part["event"] == "drop", part["event"] == "mark"
+        for counts, rows in ((arrived, arrivals.among(part)), (dropped, drop), (marked, mark)):
+            counts += np.histogram(part["time_ps"].filter(rows).to_numpy(), edges)[0]
     middle_s = (edges[:-1] + bin_ps / 2) / PS_PER_S
-    marks: list[Mark] = []
-    for event, look, name in (("drop", DROPPED, "dropped"), ("mark", MARKED, "marked")):
-        times = rows.filter(pl.col("event") == event)["time_ps"].to_numpy()
-        share = 100 * np.histogram(times, edges)[0] / arrived
-        marks.append(Trace(middle_s, share, look, name=name))
+    each = ((dropped, DROPPED, "dropped"), (marked, MARKED, "marked"))
+    marks: list[Mark] = [
+        Trace(middle_s, 100 * counts / np.maximum(arrived, 1), look, name=name)
+        for counts, look, name in each
+    ]
     return Panel(marks, title)
 
 

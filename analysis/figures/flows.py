@@ -64,6 +64,19 @@ class Flows:
         return f"flow {number} ({found.pop()})" if mixed and len(found) == 1 else f"flow {number}"
 
 
+def flow_ends_ps(run: Run, known: str | None = None) -> dict[int, int]:
+    """The time in ps of the last row of each flow in `flows`: of those with a value in the column
+    `known`, if one is named.
+    """
+    columns = ("time_ps",) if known is None else ("time_ps", known)
+    ends = dict[int, int]()
+    for flow, rows in metrics.flow_parts(run, *columns):
+        found = rows if known is None else rows.drop_nulls(known)
+        if len(found):
+            ends[flow] = int(found["time_ps"][-1])
+    return ends
+
+
 # Rates
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from narrows.analysis import metrics
 from narrows.analysis.chart.model import Chart, Panel, Trace, from_zero, time_axis
-from narrows.analysis.chart.thin import thin
+from narrows.analysis.chart.thin import Thinned
 from narrows.analysis.figures.base import Figure, Results, shown_runs
-from narrows.analysis.figures.flows import Flows
+from narrows.analysis.figures.flows import Flows, flow_ends_ps
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_MS
 
@@ -26,15 +26,18 @@ def chart(results: Results) -> Chart:
 
 
 def _marks(run: Run, flows: Flows, columns: int) -> list[Trace]:
-    rows = run.table("flows").select("flow", "time_ps", "srtt_ps").drop_nulls("srtt_ps").collect()
-    of_flow = dict(metrics.by_flow(rows))
-    traces = []
-    for flow in run.flows:
-        if (own := of_flow.get(flow["id"])) is not None:
-            times, srtt_ms = own["time_ps"].to_numpy(), own["srtt_ps"].to_numpy() / PS_PER_MS
-            x, y = thin(times, srtt_ms, int(times[-1]), columns)
-            traces.append(Trace(x, y, flows.look(flow, 0.7), flows.name(flow), step=True))
-    return traces
+    ends_ps = flow_ends_ps(run, "srtt_ps")
+    lines = {flow: Thinned(end_ps, columns) for flow, end_ps in ends_ps.items()}
+    for flow_id, rows in metrics.flow_parts(run, "time_ps", "srtt_ps"):
+        known = rows.drop_nulls("srtt_ps")
+        if len(known):
+            srtt_ms = known["srtt_ps"].to_numpy() / PS_PER_MS
+            lines[flow_id].add(known["time_ps"].to_numpy(), srtt_ms)
+    return [
+        Trace(*lines[flow["id"]].points(), flows.look(flow, 0.7), flows.name(flow), step=True)
+        for flow in run.flows
+        if flow["id"] in lines
+    ]
 
 
 FIGURE = Figure(

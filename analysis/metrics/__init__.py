@@ -27,7 +27,13 @@ from narrows.analysis.metrics.fairness import (
     jain_over_time,
     variation,
 )
-from narrows.analysis.metrics.ledger import bottleneck_ledger, last_departure_ps
+from narrows.analysis.metrics.ledger import (
+    Arrivals,
+    bottleneck_ledger,
+    flow_parts,
+    last_departure_ps,
+    ledger_parts,
+)
 from narrows.analysis.metrics.queue import (
     MeanOverTime,
     depth,
@@ -63,6 +69,7 @@ __all__ = [
     "PS_PER_MS",
     "PS_PER_S",
     "REVERSE",
+    "Arrivals",
     "Floats",
     "Ints",
     "MeanOverTime",
@@ -76,11 +83,13 @@ __all__ = [
     "depth",
     "depth_parts",
     "end_s",
+    "flow_parts",
     "flow_throughput_bps",
     "goodput_bps",
     "jain",
     "jain_over_time",
     "last_departure_ps",
+    "ledger_parts",
     "link_rates_bps",
     "link_use_percent",
     "loss_percent",

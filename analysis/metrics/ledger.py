@@ -1,4 +1,4 @@
-"""The bottleneck's ledger: as a whole, and in parts.
+"""The bottleneck's ledger: as a whole, and in parts. Other tables in parts.
 
 In parts, a figure of a long run needs no more memory than one of a short run, apart from what it
 shows. A part is in memory as the columns that were asked for.
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import by_flow
 
 PART_ROWS: Final = 1 << 20
 """Rows of the table that are read at a time: sixteen of its row groups."""
@@ -56,9 +59,46 @@ def part_at(run: Run, first: int, columns: tuple[str, ...] = ()) -> pl.DataFrame
     return read.collect().filter(at_bottleneck(run)).select(wanted)
 
 
+class Arrivals:
+    """The arrivals in a ledger that comes in parts. A packet's first row is its arrival: stored,
+    marked or refused. Packets are numbered in the order of their arrival.
+    """
+
+    def __init__(self) -> None:
+        self.latest = -1
+
+    def among(self, part: pl.DataFrame) -> npt.NDArray[np.bool_]:
+        """Which rows of the next part are arrivals; it has the column `packet`."""
+        numbers = part["packet"].to_numpy()
+        before = np.maximum.accumulate(np.append(self.latest, numbers))
+        self.latest = int(before[-1])
+        return np.asarray(numbers > before[:-1])
+
+
+def table_rows(run: Run, table: str) -> int:
+    """How many rows a table has."""
+    return int(run.table(table).select(pl.len()).collect().item())
+
+
 def ledger_rows(run: Run) -> int:
     """How many rows the table has, those of all ports."""
-    return int(run.table("queue").select(pl.len()).collect().item())
+    return table_rows(run, "queue")
+
+
+def table_parts(run: Run, table: str, *columns: str) -> Iterator[pl.DataFrame]:
+    """These columns of a table in parts, in the order of its rows; one part, of a table without
+    rows.
+    """
+    for first in range(0, max(table_rows(run, table), 1), PART_ROWS):
+        yield run.table(table).slice(first, PART_ROWS).select(*columns).collect()
+
+
+def flow_parts(run: Run, *columns: str) -> Iterator[tuple[int, pl.DataFrame]]:
+    """These columns of the rows of `flows` for each flow that has any, in parts. The parts of a
+    flow are in the order of time.
+    """
+    for part in table_parts(run, "flows", "flow", *columns):
+        yield from by_flow(part)
 
 
 def last_departure_ps(run: Run) -> int | None:

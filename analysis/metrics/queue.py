@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy.typing as npt
 import polars as pl
 
 from narrows.analysis.load import Run
-from narrows.analysis.metrics.base import Floats, Ints, by_flow
-from narrows.analysis.metrics.ledger import bottleneck_ledger, ledger_parts, ledger_rows
+from narrows.analysis.metrics.base import Floats, Ints
+from narrows.analysis.metrics.ledger import Arrivals, flow_parts, ledger_parts, ledger_rows
 from narrows.schema.units import PS_PER_MS
 
 Each = Callable[[Ints, Floats], None]
@@ -88,16 +89,11 @@ def queue_delays_ms(
 
 def loss_ratio(run: Run) -> float:
     """Packets dropped at the bottleneck over packets that arrived there (RFC 5166)."""
-    counts = (
-        bottleneck_ledger(run)
-        .select(
-            dropped=(pl.col("event") == "drop").sum(),
-            arrived=pl.col("packet").n_unique(),
-        )
-        .collect()
-    )
-    dropped, arrived = counts.row(0)
-    return float(dropped / arrived) if arrived else 0.0
+    dropped, arrived, arrivals = 0, 0, Arrivals()
+    for part in ledger_parts(run, "event", "packet"):
+        dropped += int((part["event"] == "drop").sum())
+        arrived += int(arrivals.among(part).sum())
+    return dropped / arrived if arrived else 0.0
 
 
 def time_weighted_mean(
@@ -148,36 +144,72 @@ def queue_delay_by_round(run: Run) -> pl.DataFrame:
     packet of any flow with the start of its transmission in the round. So it is the delay that the
     queue imposed during that round trip (Jasem et al. 2010, Figs 7-10 (a)).
     """
-    dequeued = (
-        bottleneck_ledger(run)
-        .filter(pl.col("event") == "dequeue")
-        .select("time_ps", "sojourn_ps")
-        .collect()
-    )
-    times = dequeued["time_ps"].to_numpy()
-    total_ps = np.append(0, np.cumsum(dequeued["sojourn_ps"].to_numpy().astype(np.int64)))
+    rounds = _rounds(run)
+    edges = np.unique(np.concatenate([np.empty(0, np.int64), *(of.edges_ps for of in rounds)]))
+    packets_by, delay_by_ps = _departed_by(run, edges)
     frames = []
-    rows_of_all = run.table("flows").select("flow", "time_ps", "round").collect()
-    for flow, rows in by_flow(rows_of_all):
-        rounds = rows.group_by("round", maintain_order=True).agg(pl.col("time_ps").first())
-        starts = rounds["time_ps"].to_numpy()
-        ends = np.append(starts[1:], int(rows["time_ps"][-1]) + 1)
-        first, last = np.searchsorted(times, starts), np.searchsorted(times, ends)
-        packets = last - first
-        delay_ps = (total_ps[last] - total_ps[first]) / np.maximum(packets, 1)
+    for of in rounds:
+        at = np.searchsorted(edges, of.edges_ps)
+        packets, delay_ps = np.diff(packets_by[at]), np.diff(delay_by_ps[at])
+        delay_ms = pl.Series(delay_ps / np.maximum(packets, 1) / PS_PER_MS)
         frames.append(
             pl.DataFrame(
                 {
-                    "flow": np.full(len(starts), flow, dtype=np.int64),
-                    "round": rounds["round"],
-                    "start_ps": starts,
-                    "end_ps": ends,
+                    "flow": np.full(len(packets), of.flow, dtype=np.int64),
+                    "round": of.numbers,
+                    "start_ps": of.edges_ps[:-1],
+                    "end_ps": of.edges_ps[1:],
                     "packets": packets,
-                    "delay_ms": pl.Series(delay_ps / PS_PER_MS).set(pl.Series(packets == 0), None),
+                    "delay_ms": delay_ms.set(pl.Series(packets == 0), None),
                 }
             )
         )
     return pl.concat(frames) if frames else pl.DataFrame(schema=_ROUND_COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """The round trips of a flow."""
+
+    flow: int
+    numbers: pl.Series
+    edges_ps: Ints
+    """The start of each, and the end of the last."""
+
+
+def _rounds(run: Run) -> list[_Rounds]:
+    """Those of each flow in `flows`, in the order of the flows' ids."""
+    starts, last_ps = dict[int, list[pl.DataFrame]](), dict[int, int]()
+    for flow, rows in flow_parts(run, "time_ps", "round"):
+        starts.setdefault(flow, []).append(_first_rows(rows))
+        last_ps[flow] = int(rows["time_ps"][-1])
+    found = {flow: _first_rows(pl.concat(parts)) for flow, parts in sorted(starts.items())}
+    return [
+        _Rounds(flow, rows["round"], np.append(rows["time_ps"].to_numpy(), last_ps[flow] + 1))
+        for flow, rows in found.items()
+    ]
+
+
+def _first_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The first time of each round, in the order of the rows: `round`, `time_ps`."""
+    return rows.group_by("round", maintain_order=True).agg(pl.col("time_ps").first())
+
+
+def _departed_by(run: Run, edges_ps: Ints) -> tuple[Ints, Ints]:
+    """Packets that left the bottleneck's queue before each of these times, which increase, and the
+    sum of their delays in ps.
+    """
+    packets = np.zeros(len(edges_ps), dtype=np.int64)
+    delay_ps = np.zeros(len(edges_ps), dtype=np.int64)
+    for part in ledger_parts(run, "event", "sojourn_ps"):
+        left = part.filter(pl.col("event") == "dequeue")
+        times = left["time_ps"].to_numpy()
+        total_ps = np.append(0, np.cumsum(left["sojourn_ps"].to_numpy().astype(np.int64)))
+        first = int(np.searchsorted(edges_ps, part["time_ps"][0], side="right"))
+        before = np.searchsorted(times, edges_ps[first:])
+        packets[first:] += before
+        delay_ps[first:] += total_ps[before]
+    return packets, delay_ps
 
 
 def mean_delay_by_round(run: Run) -> pl.DataFrame:

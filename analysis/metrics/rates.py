@@ -11,7 +11,7 @@ import polars as pl
 
 from narrows.analysis.load import Run
 from narrows.analysis.metrics.base import Floats, Ints, by_flow
-from narrows.analysis.metrics.ledger import ledger_parts
+from narrows.analysis.metrics.ledger import ledger_parts, table_parts
 from narrows.schema.units import PS_PER_S, parse_duration, parse_rate
 
 
@@ -41,11 +41,17 @@ def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     those that arrived. There is one row per flow and bin, also without progress.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
-    frames = []
-    for flow, rows in by_flow(progress(run)):
-        at = np.searchsorted(rows["time_ps"].to_numpy(), edges, side="right") - 1
-        total = np.where(at < 0, 0, rows["acked_bytes"].to_numpy()[np.maximum(at, 0)])
-        frames.append(_rate_rows(flow, edges, np.diff(total), bin_ps))
+    by_edge = dict[int, Ints]()
+    for part in progress_parts(run):
+        for flow, rows in by_flow(part):
+            total = by_edge.setdefault(flow, np.zeros(len(edges), dtype=np.int64))
+            at = np.searchsorted(rows["time_ps"].to_numpy(), edges, side="right") - 1
+            # What later parts know of later edges takes the place of this.
+            first = int(np.searchsorted(at, 0))
+            total[first:] = rows["acked_bytes"].to_numpy()[at[first:]]
+    frames = [
+        _rate_rows(flow, edges, np.diff(total), bin_ps) for flow, total in sorted(by_edge.items())
+    ]
     return pl.concat(frames) if frames else _rate_rows(0, edges[:0], edges[:0], bin_ps)
 
 
@@ -55,15 +61,20 @@ def progress(run: Run) -> pl.DataFrame:
     `flow`, `time_ps`, `acked_bytes`. It counts the bytes known to the sender, at each of its rows.
     A sender of datagrams without feedback has the bytes that arrived, at each arrival.
     """
-    acked = run.table("flows").select("flow", "time_ps", "acked_bytes").collect()
-    told = set(acked["flow"].unique())
-    flows = {int(flow["id"]) for flow in run.flows if "datagrams" in flow} - told
-    if not flows or not run.has("messages"):
-        return acked
-    read = run.table("messages").filter(pl.col("flow").is_in(flows))
-    so_far = pl.col("length_bytes").cum_sum().over("flow").alias("acked_bytes")
-    rows = read.select("flow", pl.col("read_ps").alias("time_ps"), so_far)
-    return pl.concat([acked, rows.cast(acked.schema).collect()])
+    return pl.concat(progress_parts(run))
+
+
+def progress_parts(run: Run) -> Iterator[pl.DataFrame]:
+    """`progress` in parts. The parts of a flow are in the order of time."""
+    untold = {int(flow["id"]) for flow in run.flows if "datagrams" in flow}
+    for part in table_parts(run, "flows", "flow", "time_ps", "acked_bytes"):
+        untold -= set(part["flow"].unique())
+        yield part
+    if untold and run.has("messages"):
+        read = run.table("messages").filter(pl.col("flow").is_in(untold))
+        so_far = pl.col("length_bytes").cum_sum().over("flow").alias("acked_bytes")
+        rows = read.select("flow", pl.col("read_ps").alias("time_ps"), so_far)
+        yield rows.cast(part.schema).collect()
 
 
 def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:

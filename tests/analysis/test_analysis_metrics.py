@@ -96,8 +96,9 @@ def test_the_order_of_ports_does_not_matter(five_packets: Run, tmp_path: Path) -
 
 
 def figures_of(run: Run) -> list[Any]:
-    """Everything that is calculated from the ledger."""
+    """Everything that is calculated from the ledger, or from `flows` in parts."""
     return [
+        metrics.goodput_bps(run, S).rows(),
         metrics.depth(run).rows(),
         metrics.queue_delays_ms(run).tolist(),
         metrics.loss_ratio(run),
@@ -107,17 +108,20 @@ def figures_of(run: Run) -> list[Any]:
     ]
 
 
-OF_THE_LEDGER = ("queue_length", "queue_delay", "queue_delay_cdf", "queue_delay_box", "throughput")
+IN_PARTS = (
+    *("queue_length", "queue_delay", "queue_delay_cdf", "queue_delay_box", "queue_delay_by_rtt"),
+    *("throughput", "drops_and_marks", "goodput", "cwnd", "rtt"),
+)
 
 
 def charts_of(run: Run) -> list[Any]:
-    """The points of figures that read the ledger in parts. A mean over time depends on the order
+    """The points of figures that read tables in parts. A mean over time depends on the order
     of its sum in the last digit.
     """
     results = Results((run,))
-    charts = [figures.chart(figure, results) for figure in figures.select(OF_THE_LEDGER)]
+    charts = [figures.chart(figure, results) for figure in figures.select(IN_PARTS)]
     panels = [panel for chart in charts if chart is not None for panel in chart.panels]
-    assert len(panels) >= len(OF_THE_LEDGER) - 1
+    assert len(panels) >= len(IN_PARTS) - 1
     return [
         [mark.x.tolist(), mark.y.tolist()] if isinstance(mark, Trace) else pytest.approx(mark.y)
         for panel in panels
@@ -160,7 +164,7 @@ print(most_mb() - before_mb)
 """
 
 
-@pytest.mark.parametrize("figure", ["queue_length", "throughput", "queue_delay"])
+@pytest.mark.parametrize("figure", ["queue_length", "throughput", "queue_delay", "drops_and_marks"])
 def test_a_figures_memory_does_not_grow_with_the_run(tmp_path: Path, figure: str) -> None:
     """As a whole, such a ledger takes 185 MB and more; the exact percentile 8 B a packet."""
     rows = 2_000_000
