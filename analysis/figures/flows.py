@@ -103,9 +103,10 @@ def _sums(run: Run, rates: pl.DataFrame, mixed: list[str]) -> list[Trace]:
     traces = []
     for index, variant in enumerate(mixed or [None]):
         ids = [flow["id"] for flow in run.flows if variant in (None, flow["variant"])]
-        own = rates.filter(pl.col("flow").is_in(ids)).group_by("time_ps").agg(pl.col("bps").sum())
+        own = rates.filter(pl.col("flow").is_in(ids)).group_by("time_ps", maintain_order=True)
         name = f"sum of {variant or 'all'} flows"
-        traces.append(rate_trace(own.sort("time_ps"), Look(index), name))
+        total = own.agg(pl.col("bps").sum()).sort("time_ps")
+        traces.append(rate_trace(total, Look(index), name))
     return traces
 
 

@@ -37,8 +37,9 @@ def ledger_parts(run: Run, *columns: str) -> Iterator[pl.DataFrame]:
     The rows of an instant are in one part. A part has at least one row.
     """
     held: list[pl.DataFrame] = []
+    table = run.table("queue")
     for first in range(0, ledger_rows(run), PART_ROWS):
-        part = pl.concat([*held, part_at(run, first, columns)])
+        part = pl.concat([*held, part_at(run, table, first, columns)])
         times = part["time_ps"]
         if not len(times):
             continue
@@ -49,12 +50,14 @@ def ledger_parts(run: Run, *columns: str) -> Iterator[pl.DataFrame]:
     yield from held
 
 
-def part_at(run: Run, first: int, columns: tuple[str, ...] = ()) -> pl.DataFrame:
-    """The rows of the bottleneck among `PART_ROWS` rows of the table from this one on: `time_ps`
-    and these columns.
+def part_at(
+    run: Run, table: pl.LazyFrame, first: int, columns: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    """The rows of the bottleneck among `PART_ROWS` rows of the run's ledger from this one on:
+    `time_ps` and these columns.
     """
     wanted = list(dict.fromkeys(("time_ps", *columns)))
-    read = run.table("queue").slice(first, PART_ROWS).select(*wanted, "switch", "port")
+    read = table.slice(first, PART_ROWS).select(*wanted, "switch", "port")
     # Filtered after it is decoded: polars takes twice as long to decode what a filter has left.
     return read.collect().filter(at_bottleneck(run)).select(wanted)
 
@@ -89,8 +92,9 @@ def table_parts(run: Run, table: str, *columns: str) -> Iterator[pl.DataFrame]:
     """These columns of a table in parts, in the order of its rows; one part, of a table without
     rows.
     """
+    rows = run.table(table).select(*columns)
     for first in range(0, max(table_rows(run, table), 1), PART_ROWS):
-        yield run.table(table).slice(first, PART_ROWS).select(*columns).collect()
+        yield rows.slice(first, PART_ROWS).collect()
 
 
 def flow_parts(run: Run, *columns: str) -> Iterator[tuple[int, pl.DataFrame]]:
@@ -103,8 +107,9 @@ def flow_parts(run: Run, *columns: str) -> Iterator[tuple[int, pl.DataFrame]]:
 
 def last_departure_ps(run: Run) -> int | None:
     """The time of the last dequeue at the bottleneck; None if no packet left it."""
+    table = run.table("queue")
     for first in reversed(range(0, ledger_rows(run), PART_ROWS)):
-        part = part_at(run, first, ("event",))
+        part = part_at(run, table, first, ("event",))
         if len(left := part.filter(pl.col("event") == "dequeue")):
             return int(left["time_ps"][-1])
     return None

@@ -217,7 +217,7 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
     return (
         queue_delay_by_round(run)
         .drop_nulls("delay_ms")
-        .group_by("round")
+        .group_by("round", maintain_order=True)
         .agg(pl.col("delay_ms").mean())
         .sort("round")
     )
