@@ -117,7 +117,7 @@ def test_a_module_is_proven(top: str) -> None:
         ("port_proof", "port_decisions", "state == DEQUEUE && can_write;", "state == DEQUEUE;"),
         ("port_proof", "port_decisions", "discards ? DROP_LATE :", "discards ? DEPART :"),
         # The queue gives its packets in another order; its bytes are not those that left.
-        ("port_order_proof", "port_decisions", "counted, number, arr", "counted, ~number, arr"),
+        ("port_order_proof", "port_decisions", "-1:0], number,", "-1:0], ~number,"),
         ("port_order_proof", "port_decisions", "fifo_push || fifo_pop) bytes", "fifo_push) bytes"),
     ],
 )  # fmt: skip

@@ -20,7 +20,8 @@ module top (
     /* verilator lint_off PINCONNECTEMPTY */
     rgmii_board #(
         .OSCILLATOR_25(1), .RX_DELAY_TAPS(80), .TX_DELAY_TAPS(0),
-        .MEMORY_LOG2_0(15), .MEMORY_LOG2_1(14), .DEPTH_LOG2(9), .HAS_CODEL(0)
+        .MEMORY_LOG2_0(15), .MEMORY_LOG2_1(14), .DEPTH_LOG2(9), .STEPS(1),
+        .HAS_CODEL(0)
     ) board (
         .oscillator(clk25), .rx_clk({eth1_rx_clk, eth0_rx_clk}),
         .rx_ctl({eth1_rx_ctl, eth0_rx_ctl}), .rx_0_pins(eth0_rx_data), .rx_1_pins(eth1_rx_data),

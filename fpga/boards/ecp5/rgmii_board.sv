@@ -6,6 +6,7 @@ module rgmii_board #(
     parameter int MEMORY_LOG2_0 = 15,
     parameter int MEMORY_LOG2_1 = 14,
     parameter int DEPTH_LOG2 = 9,
+    parameter int STEPS = 2,
     parameter int HAS_CODEL = 1
 ) (
     input  logic       oscillator,
@@ -45,7 +46,7 @@ module rgmii_board #(
 
     bottleneck_board #(
         .MEMORY_LOG2_0(MEMORY_LOG2_0), .MEMORY_LOG2_1(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2),
-        .HAS_CODEL(HAS_CODEL)
+        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) bottleneck (
         .clk, .line_clk, .rst,
         .rx_0_clk(rx_clk[0]), .rx_0_valid(rx_valid[0]), .rx_0_error(rx_error[0]), .rx_0_data,

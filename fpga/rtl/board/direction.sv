@@ -52,6 +52,9 @@ module direction #(
     output logic [2:0]                            faults
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
+    // A port starts with a gigabit.
+    localparam int RATE_BITS
+        = LINE_RATE > 64'd1_000_000_000 ? $clog2(LINE_RATE + 1) : $clog2(1_000_000_001);
 
     // In: the reset, in the PHY's clock, and the frames.
     logic        rst_near, is_pause, word_valid, word_odd, word_last, word_error, word_taken;
@@ -97,7 +100,7 @@ module direction #(
     assign out_odd = !out_keep[1];
     bottleneck_port #(
         .DATA_WIDTH(16), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
-        .QUIET_PS(QUIET_PS), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
+        .QUIET_PS(QUIET_PS), .RATE_BITS(RATE_BITS), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) port (
         .clk, .rst, .now, .ahead, .in_valid, .in_ready, .in_data, .in_keep({!in_odd, 1'b1}),
         .in_last, .in_error, .in_taken, .out_valid, .out_ready, .out_data, .out_keep, .out_last,

@@ -15,6 +15,8 @@ module bottleneck_port #(
     parameter int MIN_BYTES = 60,
     parameter int MAX_BYTES = 1518,
     parameter int QUIET_PS = 1_200_000,
+    // Bits of the highest rate, at least 30 (a gigabit).
+    parameter int RATE_BITS = narrows_pkg::RATE_W,
     parameter int STEPS = 1,
     parameter int HAS_CODEL = 1
 ) (
@@ -72,6 +74,8 @@ module bottleneck_port #(
     localparam int ADDRESS_W = MEMORY_LOG2 - $clog2(LANES);
     localparam int TAG_W = 16 + ADDRESS_W;
     localparam int OFFERS_LOG2 = 2;
+    // A frame has 24 bytes more on the wire.
+    localparam int LENGTH_BITS = $clog2(MAX_BYTES + 25);
     localparam int OFFER_W = TIME_W + FRAME_W + 2 + TAG_W;
 
     // The memory: frames in the queue, in the delay line, and a few that are offered.
@@ -137,7 +141,8 @@ module bottleneck_port #(
 
     /* verilator lint_off PINCONNECTEMPTY */
     port_decisions #(
-        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
+        .DEPTH_LOG2(DEPTH_LOG2), .TAG_W(TAG_W), .RATE_BITS(RATE_BITS), .LENGTH_BITS(LENGTH_BITS),
+        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) decisions (
         .clk, .rst, .horizon(promise),
         .arrival_valid, .arrival_ready, .arrival_at, .arrival_frame_bytes(arrival_bytes),
@@ -153,7 +158,10 @@ module bottleneck_port #(
     );
     /* verilator lint_on PINCONNECTEMPTY */
 
-    row_tally tally (
+    row_tally #(
+        .LENGTH_BITS(LENGTH_BITS), .PACKETS_BITS(DEPTH_LOG2 + 1),
+        .BYTES_BITS(DEPTH_LOG2 + LENGTH_BITS + 1)
+    ) tally (
         .clk, .rst, .in_valid(decided_valid), .in_ready(decided_ready), .in_row(decided_row),
         .out_valid(row_valid), .out_ready(row_ready), .out_row(row), .lost(row_lost),
         .read(count_read), .address(count_address), .done(count_done), .count

@@ -6,7 +6,11 @@
 // A row that finds no room in the ledger's buffer is counted all the same; `lost` is high then.
 module row_tally #(
     // Rows that can wait to be taken, as a power of two.
-    parameter int ROWS_LOG2 = 4
+    parameter int ROWS_LOG2 = 4,
+    // Bits of a packet's length, and of the queue's packets and bytes; the rest are zeros.
+    parameter int LENGTH_BITS = narrows_pkg::COUNTED_W,
+    parameter int PACKETS_BITS = narrows_pkg::PACKETS_W,
+    parameter int BYTES_BITS = narrows_pkg::BYTES_W
 ) (
     input  logic         clk,
     input  logic         rst,
@@ -26,8 +30,7 @@ module row_tally #(
     output logic [47:0]  count
 );
     localparam int ROW_W = narrows_pkg::NUMBER_W + 2 * narrows_pkg::TIME_W + 2
-        + narrows_pkg::REASON_W + narrows_pkg::COUNTED_W + narrows_pkg::PACKETS_W
-        + narrows_pkg::BYTES_W;
+        + narrows_pkg::REASON_W + LENGTH_BITS + PACKETS_BITS + BYTES_BITS;
     localparam logic [2:0]
         CLEAR = 3'd0, IDLE = 3'd1, FETCH = 3'd2, KEEP = 3'd3, ADD = 3'd4, STORE = 3'd5,
         LOOK_UP = 3'd6, ANSWER = 3'd7;
@@ -54,10 +57,24 @@ module row_tally #(
     /* verilator lint_on UNUSEDSIGNAL */
     logic                              is_dequeue;
 
+    // The bits of a row that may be ones.
+    logic [ROW_W-1:0]        in_bits, out_bits;
+    logic [LENGTH_BITS-1:0]  out_counted;
+    logic [PACKETS_BITS-1:0] out_packets;
+    logic [BYTES_BITS-1:0]   out_bytes;
+    assign in_bits = {in_row.number, in_row.at, in_row.kind, in_row.reason,
+                      in_row.counted[LENGTH_BITS-1:0], in_row.packets[PACKETS_BITS-1:0],
+                      in_row.bytes[BYTES_BITS-1:0], in_row.sojourn};
+    assign {out_row.number, out_row.at, out_row.kind, out_row.reason, out_counted, out_packets,
+            out_bytes, out_row.sojourn} = out_bits;
+    assign out_row.counted = narrows_pkg::COUNTED_W'(out_counted);
+    assign out_row.packets = narrows_pkg::PACKETS_W'(out_packets);
+    assign out_row.bytes = narrows_pkg::BYTES_W'(out_bytes);
+
     /* verilator lint_off PINCONNECTEMPTY */
     short_fifo #(.WIDTH(ROW_W), .DEPTH_LOG2(ROWS_LOG2)) rows (
-        .clk, .rst, .push(in_valid && in_ready && !full), .push_data(in_row), .full,
-        .pop(out_valid && out_ready), .valid(out_valid), .data(out_row), .count()
+        .clk, .rst, .push(in_valid && in_ready && !full), .push_data(in_bits), .full,
+        .pop(out_valid && out_ready), .valid(out_valid), .data(out_bits), .count()
     );
     /* verilator lint_on PINCONNECTEMPTY */
     assign in_ready = state == IDLE;

@@ -20,7 +20,7 @@ module fraction_multiplier #(
     input  logic               clk,
     input  logic               rst,
     input  logic               start,
-    // Steady from `start` to `done`, as are the others.
+    // Steady from the cycle after `start` to `done`, as are the others.
     input  logic [N_W-1:0]     n,
     input  logic [COUNT_W-1:0] n_bits,
     input  logic [WHOLE_W-1:0] whole_in,

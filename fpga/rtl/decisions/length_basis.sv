@@ -2,13 +2,18 @@
 //
 // `frame_bytes` is the frame from its addresses to its last byte, without check sequence
 // (common/src/length.rs). `counted` is right in the cycle after a change of the frame.
-module length_basis (
+module length_basis #(
+    // Bits that the longest packet has.
+    parameter int BITS = narrows_pkg::COUNTED_W
+) (
     input  logic                              clk,
     input  logic [1:0]                        basis,
+    /* verilator lint_off UNUSEDSIGNAL */ // The longest packet may have fewer bits.
     input  logic [narrows_pkg::FRAME_W-1:0]   frame_bytes,
+    /* verilator lint_on UNUSEDSIGNAL */
     output logic [narrows_pkg::COUNTED_W-1:0] counted
 );
-    localparam int W = narrows_pkg::COUNTED_W;
+    localparam int W = BITS;
     // Ethernet's addresses and type.
     localparam logic [W-1:0] HEADER = 14;
     // The shortest frame without check sequence; a shorter one is padded (IEEE 802.3 clause 4).
@@ -16,9 +21,10 @@ module length_basis (
     // The check sequence, 4 bytes, and preamble and gap, 20.
     localparam logic [W-1:0] AROUND = 24;
 
-    logic [W-1:0] frame, as_ip, as_frame, as_wire;
+    logic [W-1:0] frame, as_ip, as_frame, as_wire, chosen;
     logic         is_headless, is_short;
-    assign frame = {1'b0, frame_bytes};
+    assign frame = W'(frame_bytes);
+    assign counted = narrows_pkg::COUNTED_W'(chosen);
 
     always_ff @(posedge clk) begin
         as_ip <= frame - HEADER;
@@ -30,9 +36,9 @@ module length_basis (
 
     always_comb begin
         case (basis)
-            narrows_pkg::BASIS_IP: counted = is_headless ? '0 : as_ip;
-            narrows_pkg::BASIS_WIRE: counted = is_short ? SHORTEST + AROUND : as_wire;
-            default: counted = as_frame;
+            narrows_pkg::BASIS_IP: chosen = is_headless ? '0 : as_ip;
+            narrows_pkg::BASIS_WIRE: chosen = is_short ? SHORTEST + AROUND : as_wire;
+            default: chosen = as_frame;
         endcase
     end
 endmodule

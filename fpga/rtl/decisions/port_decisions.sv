@@ -13,6 +13,9 @@ module port_decisions #(
     parameter int DEPTH_LOG2 = 10,
     // Bits of a caller's tag that travels with a packet, such as its place in a buffer.
     parameter int TAG_W = 1,
+    // Bits of the highest rate, and of the longest packet as it counts.
+    parameter int RATE_BITS = narrows_pkg::RATE_W,
+    parameter int LENGTH_BITS = narrows_pkg::COUNTED_W,
     // Steps of the multiplier in a cycle, and of CoDel's law; whether CoDel is there.
     parameter int STEPS = 1,
     parameter int LAW_STEPS = 1,
@@ -70,13 +73,14 @@ module port_decisions #(
     output logic [narrows_pkg::TIME_W-1:0]    due_at
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
-    localparam int RATE_W = narrows_pkg::RATE_W;
     localparam int FRAME_W = narrows_pkg::FRAME_W;
     localparam int COUNTED_W = narrows_pkg::COUNTED_W;
     localparam int NUMBER_W = narrows_pkg::NUMBER_W;
     localparam int PACKETS_W = narrows_pkg::PACKETS_W;
     localparam int BYTES_W = narrows_pkg::BYTES_W;
-    localparam int DESCRIPTOR_W = TIME_W + FRAME_W + COUNTED_W + NUMBER_W + TAG_W + 2;
+    // The bits of a full queue and one packet more.
+    localparam int SUM_BITS = DEPTH_LOG2 + LENGTH_BITS + 1;
+    localparam int DESCRIPTOR_W = TIME_W + FRAME_W + LENGTH_BITS + NUMBER_W + TAG_W + 2;
 
     // No cycle has more than one carry chain of 64 bits, so a comparison and what follows from it
     // are two states.
@@ -89,9 +93,9 @@ module port_decisions #(
         CODEL = 5'd21, MARK_HEAD = 5'd22, REFILL = 5'd23;
     logic [4:0] state;
 
-    // What follows from the active settings.
+    // What follows from the active settings (`rate_setup`).
     logic [narrows_pkg::BYTE_PS_W-1:0] byte_ps;
-    logic [RATE_W-1:0]                 byte_part;
+    logic [RATE_BITS-1:0]              byte_part;
     logic [TIME_W-1:0]                 limit_time_bytes;
 
     // The queue.
@@ -102,7 +106,7 @@ module port_decisions #(
     logic [PACKETS_W-1:0]    packets;
     logic [TIME_W-1:0]       head_at;
     logic [FRAME_W-1:0]      head_frame_bytes;
-    logic [COUNTED_W-1:0]    head_counted;
+    logic [LENGTH_BITS-1:0]  head_counted;
     logic [NUMBER_W-1:0]     head_number;
     logic [TAG_W-1:0]        head_tag;
     logic                    head_ecn, head_marked;
@@ -116,31 +120,35 @@ module port_decisions #(
     assign packets = {{(PACKETS_W - DEPTH_LOG2 - 1){1'b0}}, count};
 
     // Transmission.
-    logic                 send, sends, line_sent, set_carry;
+    logic                 send, sends, line_sent;
     logic [TIME_W-1:0]    free_at;
-    logic [RATE_W-1:0]    carry, new_carry;
+    logic [RATE_BITS-1:0] carry, new_carry;
     logic [FRAME_W-1:0]   basis_frame;
     logic [COUNTED_W-1:0] basis_counted;
     logic                 time_start, time_done, is_setup, setup_start, setup_ready;
     logic [TIME_W-1:0]    setup_n, whole;
-    logic [narrows_pkg::BYTE_PS_W-1:0] setup_part_in, setup_unit, part;
+    logic [6:0]           setup_bits;
+    logic [RATE_BITS:0]   setup_part_in, setup_unit, part;
 
-    serializer line (
-        .clk, .rst, .send, .at(dequeued_at), .set_carry, .new_carry,
-        .start(time_start), .done(time_done), .duration(whole), .rest(part[RATE_W-1:0]),
+    serializer #(.RATE_BITS(RATE_BITS)) line (
+        .clk, .rst, .send, .at(dequeued_at), .set_carry(settings_ready), .new_carry,
+        .start(time_start), .done(time_done), .duration(whole), .rest(part[RATE_BITS-1:0]),
         .sent(line_sent), .start_at(sent_start), .free_at, .carry
     );
-    shared_multiplier #(.STEPS(STEPS)) multiplier (
-        .clk, .rst, .time_start, .counted(sent_counted), .byte_ps, .byte_part, .rate(active.rate),
-        .carry, .time_done, .is_setup, .setup_start, .n(setup_n), .part_in(setup_part_in),
-        .unit(setup_unit), .setup_done(setup_ready), .whole, .part
+    shared_multiplier #(
+        .STEPS(STEPS), .RATE_BITS(RATE_BITS), .LENGTH_BITS(LENGTH_BITS)
+    ) multiplier (
+        .clk, .rst, .time_start, .counted(sent_counted[LENGTH_BITS-1:0]), .byte_ps, .byte_part,
+        .rate(active.rate[RATE_BITS-1:0]), .carry, .time_done, .is_setup, .setup_start,
+        .n(setup_n), .setup_bits, .part_in(setup_part_in), .unit(setup_unit),
+        .setup_done(setup_ready), .whole, .part
     );
     assign sent_end = free_at;
     assign sent = state == SENDING && line_sent;
 
     always_ff @(posedge clk)
         basis_frame <= state == EGRESS ? egress_frame_bytes : arrival_frame_bytes;
-    length_basis basis_of (
+    length_basis #(.BITS(LENGTH_BITS)) basis_of (
         .clk, .basis(active.basis), .frame_bytes(basis_frame), .counted(basis_counted)
     );
 
@@ -194,8 +202,8 @@ module port_decisions #(
     assign admits = fits && !is_lost && !fifo_full && arrival_is_stored;
     assign arrival_ready = state == ADMIT && can_write;
     assign fifo_push = arrival_ready && admitted;
-    assign push_data = {arrival_at, arrival_frame_bytes, counted, number, arrival_tag,
-                        arrival_ecn_capable, arrival_marked};
+    assign push_data = {arrival_at, arrival_frame_bytes, counted[LENGTH_BITS-1:0], number,
+                        arrival_tag, arrival_ecn_capable, arrival_marked};
     assign fifo_pop = state == DEQUEUE && can_write;
     assign dequeued_valid = state == EGRESS;
     assign discarded = fifo_pop && discards;
@@ -203,22 +211,18 @@ module port_decisions #(
     always_ff @(posedge clk) sends <= send;
 
     // New settings.
-    logic              setup_done;
-    logic [narrows_pkg::BYTE_PS_W-1:0] setup_byte_ps;
-    logic [RATE_W-1:0] setup_byte_part;
-    logic [TIME_W-1:0] setup_limit_bytes;
-
-    rate_setup setup (
-        .clk, .rst, .start(state == SET_UP), .rate(settings.rate), .old_rate(active.rate),
-        .old_carry(carry), .limit_ps(settings.limit), .done(setup_done),
-        .byte_ps(setup_byte_ps), .byte_part(setup_byte_part), .limit_bytes(setup_limit_bytes),
-        .carry(new_carry), .go(setup_start), .n(setup_n), .part_in(setup_part_in),
-        .unit(setup_unit), .ready(setup_ready), .whole, .part
+    logic setup_done;
+    rate_setup #(.STEPS(STEPS), .RATE_BITS(RATE_BITS)) setup (
+        .clk, .rst, .start(state == SET_UP), .rate(settings.rate[RATE_BITS-1:0]),
+        .old_rate(active.rate[RATE_BITS-1:0]),
+        .old_carry(carry), .limit_ps(settings.limit), .done(setup_done), .byte_ps, .byte_part,
+        .limit_bytes(limit_time_bytes), .carry(new_carry), .go(setup_start), .n(setup_n),
+        .n_bits(setup_bits), .part_in(setup_part_in), .unit(setup_unit), .ready(setup_ready),
+        .whole, .part
     );
     always_ff @(posedge clk) is_setup <= state == SET_UP || state == SETTING_UP;
     // A register of its own, as hundreds of others change with it.
     always_ff @(posedge clk) settings_ready <= state == SETTING_UP && setup_done && !rst;
-    assign set_carry = settings_ready;
 
     always_ff @(posedge clk) begin
         if (rst) begin
@@ -289,19 +293,17 @@ module port_decisions #(
             admitted <= admits;
             arrival_marked <= admits && arrival_ecn_capable && marks_arrival;
         end
-        if (state == WEIGH) bytes_after <= bytes + {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+        if (state == WEIGH) bytes_after <= BYTES_W'(SUM_BITS'(bytes + BYTES_W'(counted)));
         if (state == CHECK) begin
             packets_after <= packets - 1;
-            bytes_after <= bytes - {{(BYTES_W - COUNTED_W){1'b0}}, counted};
+            bytes_after <= BYTES_W'(SUM_BITS'(bytes - BYTES_W'(counted)));
         end
         if (state == DEPART) begin
             dequeued_at <= next_due;
-            dequeued_number <= head_number;
-            dequeued_frame_bytes <= head_frame_bytes;
-            dequeued_tag <= head_tag;
-            dequeued_marked <= head_marked;
+            {dequeued_number, dequeued_frame_bytes, dequeued_tag, dequeued_marked}
+                <= {head_number, head_frame_bytes, head_tag, head_marked};
             sojourn <= next_due - head_at;
-            counted <= head_counted;
+            counted <= COUNTED_W'(head_counted);
             discards <= 1'b0;
         end
         if (state == CODEL && judged) discards <= codel_drops;
@@ -387,14 +389,8 @@ module port_decisions #(
             active.rate <= narrows_pkg::GIGABIT;
             active.limit_kind <= narrows_pkg::LIMIT_BYTES;
             active.limit <= '1;
-            byte_ps <= 43'd8000;
-            byte_part <= '0;
-            limit_time_bytes <= '1;
         end else if (settings_ready) begin
             active <= settings;
-            byte_ps <= setup_byte_ps;
-            byte_part <= setup_byte_part;
-            limit_time_bytes <= setup_limit_bytes;
         end
     end
 endmodule

@@ -4,7 +4,10 @@
 // byte_ps + byte_part/rate. A busy serializer carries the fraction of a picosecond to the next
 // packet, so its long-run rate has no error. An idle one restarts at the packet's time. The
 // product is the multiplier's of `shared_multiplier`.
-module serializer (
+module serializer #(
+    // Bits of the highest rate.
+    parameter int RATE_BITS = narrows_pkg::RATE_W
+) (
     input  logic                              clk,
     input  logic                              rst,
     // Starts a transmission at `at`, or when the last one ends, whichever is later. `at` must be
@@ -13,18 +16,18 @@ module serializer (
     input  logic [narrows_pkg::TIME_W-1:0]    at,
     // Replaces the carry: the same fraction of a picosecond in units of a new rate.
     input  logic                              set_carry,
-    input  logic [narrows_pkg::RATE_W-1:0]    new_carry,
+    input  logic [RATE_BITS-1:0]              new_carry,
     // Asks for the transmission time of the packet: `done` is high when it comes, with the fraction
     // of a picosecond that is left.
     output logic                              start,
     input  logic                              done,
     input  logic [narrows_pkg::TIME_W-1:0]    duration,
-    input  logic [narrows_pkg::RATE_W-1:0]    rest,
+    input  logic [RATE_BITS-1:0]              rest,
     // High for one cycle once `start_at` and `free_at` are those of the packet.
     output logic                              sent,
     output logic [narrows_pkg::TIME_W-1:0]    start_at,
     output logic [narrows_pkg::TIME_W-1:0]    free_at,
-    output logic [narrows_pkg::RATE_W-1:0]    carry
+    output logic [RATE_BITS-1:0]              carry
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
 

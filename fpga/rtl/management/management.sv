@@ -102,7 +102,7 @@ module management (
         .clk, .rst, .own_mac, .own_ip, .start(state == START), .kind,
         .to_mac, .to_ip, .to_port, .operation, .tag, .address(asked), .status(reply_status),
         .value(reply_value),
-        .sequence_number, .direction({7'd0, is_second}), .row(is_second ? row_1 : row_0),
+        .sequence_number, .is_second, .row_0, .row_1,
         .done(sent), .out_valid, .out_ready, .out_data, .out_last
     );
 

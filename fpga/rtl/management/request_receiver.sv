@@ -36,138 +36,133 @@ module request_receiver (
 );
     localparam logic [15:0] IP_LENGTH = 16'd48, UDP_LENGTH = 16'd28;
     // The frame's last byte, of a request and of an ARP question without padding.
-    localparam logic [6:0] REQUEST_END = 7'd61, ARP_END = 7'd41;
+    localparam int REQUEST_END = 61, ARP_END = 41;
 
-    // The byte's number in its frame, or the greatest value for later ones.
-    logic [6:0]  index;
-    // The byte a cycle later, with what is expected of it: each depends on few bits then.
-    logic        seen, seen_last, seen_error;
-    logic [7:0]  byte_seen, request_byte, request_mask, arp_byte, arp_mask, own_byte, own_mask;
-    logic        is_past_address, is_past_request, is_past_arp;
-    logic        at_mac, at_arp_ip, at_ip, at_port, at_operation, at_tag, at_address, at_value;
+    // The byte's number in its frame, or the greatest value for later ones. The cycle after, which
+    // of them it is, a bit each; then, what is expected of it; then, whether it is that.
+    logic [6:0]           index;
+    logic                 near, near_last, near_error, seen, seen_last, seen_error;
+    logic                 known, known_last, known_error;
+    logic [7:0]           byte_near, byte_seen, byte_known;
+    /* verilator lint_off UNUSEDSIGNAL */ // Nothing is expected of some.
+    logic [REQUEST_END:0] at;
+    /* verilator lint_on UNUSEDSIGNAL */
+    logic                 is_near_address, is_near_request, is_near_arp;
+    logic                 is_past_address, is_past_request, is_past_arp;
+    logic                 is_known_address, is_known_request, is_known_arp;
+    logic [7:0]           request_byte, request_mask, arp_byte, arp_mask, own_byte, own_mask;
+    logic                 fits_request, fits_arp, fits_own;
+    // Where a field ends: of the byte that is seen, and of the one that is known.
+    logic [7:0]           ends_field, ended;
+    logic                 at_mac, at_arp_ip, at_ip, at_port, at_operation, at_tag, at_address;
+    logic                 at_value;
     // The seven bytes before it, and it.
-    logic [55:0] previous;
-    logic [63:0] recent;
+    logic [55:0]          previous;
+    logic [63:0]          recent;
     // What the bytes so far may be.
-    logic        may_be_own, may_be_request, may_be_arp, watches;
-    logic        fits_request, fits_arp, fits_own, is_own, ends_request, ends_arp, found;
+    logic                 may_be_own, may_be_request, may_be_arp, watches;
+    logic                 is_own, ends_request, ends_arp, found;
 
-    assign recent = {previous, byte_seen};
-    assign fits_request = ((byte_seen ^ request_byte) & request_mask) == 0;
-    assign fits_arp = ((byte_seen ^ arp_byte) & arp_mask) == 0;
-    assign fits_own = ((byte_seen ^ own_byte) & own_mask) == 0;
-    assign is_own = may_be_own && is_past_address;
-    // The address is known two bytes after its last one; a frame that ends before that is a runt.
-    assign is_for_board = may_be_own && index > 7'd7;
-    assign ends_request = may_be_request && fits_request && is_past_request;
-    assign ends_arp = may_be_arp && fits_arp && is_past_arp;
+    assign recent = {previous, byte_known};
+    assign is_own = may_be_own && is_known_address;
+    // The address is known four bytes after its last one; a frame that ends before is a runt.
+    assign is_for_board = may_be_own && index > 7'd9;
+    assign ends_request = may_be_request && fits_request && is_known_request;
+    assign ends_arp = may_be_arp && fits_arp && is_known_arp;
     assign found = is_request || is_arp;
+
+    always_ff @(posedge clk) begin
+        near <= beat && !rst;
+        byte_near <= data;
+        near_last <= last;
+        near_error <= error;
+        for (int n = 0; n <= REQUEST_END; n++) at[n] <= index == 7'(n);
+        is_near_address <= index > 7'd5;
+        is_near_request <= index >= 7'(REQUEST_END);
+        is_near_arp <= index >= 7'(ARP_END);
+        if (rst) index <= '0;
+        else if (beat) index <= last ? '0 : index == '1 ? index : index + 1;
+    end
 
     // The bytes of a request: IPv4 without options or fragments, UDP, the magic number.
     always_ff @(posedge clk) begin
-        request_byte <= 8'h00;
-        request_mask <= 8'hFF;
-        case (index)
-            7'd12: request_byte <= 8'h08;
-            7'd13: request_byte <= 8'h00;
-            7'd14: request_byte <= 8'h45;
-            7'd16: request_byte <= IP_LENGTH[15:8];
-            7'd17: request_byte <= IP_LENGTH[7:0];
-            7'd20: begin
-                request_byte <= 8'h00;
-                request_mask <= 8'h3F;
-            end
-            7'd21: request_byte <= 8'd0;
-            7'd23: request_byte <= 8'd17;
-            7'd30: request_byte <= own_ip[31:24];
-            7'd31: request_byte <= own_ip[23:16];
-            7'd32: request_byte <= own_ip[15:8];
-            7'd33: request_byte <= own_ip[7:0];
-            7'd36: request_byte <= narrows_board_pkg::MANAGEMENT_PORT[15:8];
-            7'd37: request_byte <= narrows_board_pkg::MANAGEMENT_PORT[7:0];
-            7'd38: request_byte <= UDP_LENGTH[15:8];
-            7'd39: request_byte <= UDP_LENGTH[7:0];
-            7'd42: request_byte <= narrows_board_pkg::MAGIC[15:8];
-            7'd43: request_byte <= narrows_board_pkg::MAGIC[7:0];
-            7'd44: request_byte <= narrows_board_pkg::PROTOCOL_VERSION;
-            default: request_mask <= 8'h00;
-        endcase
+        request_byte <= (at[12] ? 8'h08 : 8'h00) | (at[14] ? 8'h45 : 8'h00)
+            | (at[16] ? IP_LENGTH[15:8] : 8'h00) | (at[17] ? IP_LENGTH[7:0] : 8'h00)
+            | (at[23] ? 8'd17 : 8'h00)
+            | (at[30] ? own_ip[31:24] : 8'h00) | (at[31] ? own_ip[23:16] : 8'h00)
+            | (at[32] ? own_ip[15:8] : 8'h00) | (at[33] ? own_ip[7:0] : 8'h00)
+            | (at[36] ? narrows_board_pkg::MANAGEMENT_PORT[15:8] : 8'h00)
+            | (at[37] ? narrows_board_pkg::MANAGEMENT_PORT[7:0] : 8'h00)
+            | (at[38] ? UDP_LENGTH[15:8] : 8'h00) | (at[39] ? UDP_LENGTH[7:0] : 8'h00)
+            | (at[42] ? narrows_board_pkg::MAGIC[15:8] : 8'h00)
+            | (at[43] ? narrows_board_pkg::MAGIC[7:0] : 8'h00)
+            | (at[44] ? narrows_board_pkg::PROTOCOL_VERSION : 8'h00);
+        // Of the byte of the flags, those that a fragment has.
+        request_mask <= {8{|{at[12 +: 3], at[16 +: 2], at[21], at[23], at[30 +: 4], at[36 +: 4],
+                             at[42 +: 3]}}} | (at[20] ? 8'h3F : 8'h00);
     end
 
     // The bytes of a question for the board's Ethernet address.
     always_ff @(posedge clk) begin
-        arp_byte <= 8'h00;
-        arp_mask <= 8'hFF;
-        case (index)
-            7'd12, 7'd16: arp_byte <= 8'h08;
-            7'd13, 7'd18: arp_byte <= 8'h06;
-            7'd14, 7'd17, 7'd20: arp_byte <= 8'h00;
-            7'd15, 7'd21: arp_byte <= 8'h01;
-            7'd19: arp_byte <= 8'h04;
-            7'd38: arp_byte <= own_ip[31:24];
-            7'd39: arp_byte <= own_ip[23:16];
-            7'd40: arp_byte <= own_ip[15:8];
-            7'd41: arp_byte <= own_ip[7:0];
-            default: arp_mask <= 8'h00;
-        endcase
+        arp_byte <= (at[12] || at[16] ? 8'h08 : 8'h00) | (at[13] || at[18] ? 8'h06 : 8'h00)
+            | (at[15] || at[21] ? 8'h01 : 8'h00) | (at[19] ? 8'h04 : 8'h00)
+            | (at[38] ? own_ip[31:24] : 8'h00) | (at[39] ? own_ip[23:16] : 8'h00)
+            | (at[40] ? own_ip[15:8] : 8'h00) | (at[41] ? own_ip[7:0] : 8'h00);
+        arp_mask <= {8{|{at[12 +: 10], at[38 +: 4]}}};
     end
 
     always_ff @(posedge clk) begin
-        own_byte <= 8'h00;
-        own_mask <= 8'hFF;
-        case (index)
-            7'd0: own_byte <= own_mac[47:40];
-            7'd1: own_byte <= own_mac[39:32];
-            7'd2: own_byte <= own_mac[31:24];
-            7'd3: own_byte <= own_mac[23:16];
-            7'd4: own_byte <= own_mac[15:8];
-            7'd5: own_byte <= own_mac[7:0];
-            default: own_mask <= 8'h00;
-        endcase
+        own_byte <= (at[0] ? own_mac[47:40] : 8'h00) | (at[1] ? own_mac[39:32] : 8'h00)
+            | (at[2] ? own_mac[31:24] : 8'h00) | (at[3] ? own_mac[23:16] : 8'h00)
+            | (at[4] ? own_mac[15:8] : 8'h00) | (at[5] ? own_mac[7:0] : 8'h00);
+        own_mask <= {8{|at[5:0]}};
     end
 
+    assign {at_mac, at_ip, at_arp_ip, at_port, at_operation, at_tag, at_address, at_value} = ended;
     always_ff @(posedge clk) begin
-        seen <= beat && !rst;
-        byte_seen <= data;
-        seen_last <= last;
-        seen_error <= error;
-        is_past_address <= index > 7'd5;
-        is_past_request <= index >= REQUEST_END;
-        is_past_arp <= index >= ARP_END;
-        at_mac <= index == 7'd11;
-        at_ip <= index == 7'd29;
-        at_arp_ip <= index == 7'd31;
-        at_port <= index == 7'd35;
-        at_operation <= index == 7'd45;
-        at_tag <= index == 7'd49;
-        at_address <= index == 7'd51;
-        at_value <= index == 7'd61;
-        if (rst) index <= '0;
-        else if (beat) index <= last ? '0 : index == '1 ? index : index + 1;
+        seen <= near && !rst;
+        byte_seen <= byte_near;
+        seen_last <= near_last;
+        seen_error <= near_error;
+        is_past_address <= is_near_address;
+        is_past_request <= is_near_request;
+        is_past_arp <= is_near_arp;
+        ends_field <= {at[11], at[29], at[31], at[35], at[45], at[49], at[51], at[61]};
+        known <= seen && !rst;
+        byte_known <= byte_seen;
+        known_last <= seen_last;
+        known_error <= seen_error;
+        is_known_address <= is_past_address;
+        is_known_request <= is_past_request;
+        is_known_arp <= is_past_arp;
+        ended <= ends_field;
+        fits_request <= ((byte_seen ^ request_byte) & request_mask) == 0;
+        fits_arp <= ((byte_seen ^ arp_byte) & arp_mask) == 0;
+        fits_own <= ((byte_seen ^ own_byte) & own_mask) == 0;
     end
 
     always_ff @(posedge clk) begin
         is_malformed <= 1'b0;
         is_missed <= 1'b0;
-        if (seen) begin
+        if (known) begin
             previous <= recent[55:0];
-            may_be_own <= seen_last || (may_be_own && fits_own);
-            may_be_request <= seen_last || (may_be_request && fits_request);
-            may_be_arp <= seen_last || (may_be_arp && fits_arp);
-            // No byte comes in the cycles after a frame's last one.
-            if (seen_last) watches <= 1'b0;
-            if (seen_last && !seen_error && watches) begin
+            may_be_own <= known_last || (may_be_own && fits_own);
+            may_be_request <= known_last || (may_be_request && fits_request);
+            may_be_arp <= known_last || (may_be_arp && fits_arp);
+            // No byte comes in the six cycles after a frame's last one.
+            if (known_last) watches <= 1'b0;
+            if (known_last && !known_error && watches) begin
                 is_request <= is_own && ends_request;
                 is_arp <= ends_arp;
                 is_malformed <= is_own && !ends_request && !ends_arp;
             end
-            is_missed <= seen_last && !seen_error && !watches && is_own;
+            is_missed <= known_last && !known_error && !watches && is_own;
         end
         if (taken) begin
             is_request <= 1'b0;
             is_arp <= 1'b0;
         end
-        if (index == 0 && !beat && !seen) watches <= !found;
+        if (index == 0 && !beat && !near && !seen && !known) watches <= !found;
         if (rst) begin
             may_be_own <= 1'b1;
             may_be_request <= 1'b1;
@@ -179,7 +174,7 @@ module request_receiver (
     end
 
     always_ff @(posedge clk) begin
-        if (seen && watches) begin
+        if (known && watches) begin
             if (at_mac) client_mac <= recent[47:0];
             if (at_ip && may_be_request) client_ip <= recent[31:0];
             if (at_arp_ip && may_be_arp) client_ip <= recent[31:0];

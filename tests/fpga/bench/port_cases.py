@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import cocotb
@@ -115,6 +116,21 @@ async def back_to_back_frames_pass_at_line_rate(dut: Any) -> None:
     await bench.idle(100)
     assert [sent.frame for sent in bench.sent] == [data for _, data in bench.arrived]
     check_departures(bench, bench.specified())
+
+
+@cocotb.test()
+async def a_frame_takes_41_cycles_of_decisions(dut: Any) -> None:
+    if len(dut.in_keep) < 8:
+        return
+    bench = PortBench(dut)
+    await bench.start()
+    await bench.set(Settings(10**12, ("packets", 1000), "wire"))
+    bench.waiting += [Given(frame(60, n)) for n in range(40)]
+    await bench.idle(40)
+    bench.check_rows()
+    # Short frames wait for the decisions, and arrive when these are ready.
+    at = [row.at_ps for row in bench.rows if row.kind == "enqueue"]
+    assert {b - a for a, b in pairwise(at[20:])} == {41 * PERIOD_PS}
 
 
 @cocotb.test()
