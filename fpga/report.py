@@ -18,7 +18,7 @@ from narrows.fpga import build
 REPORT = build.ROOT / "docs/reports/fpga.md"
 WIDTHS = (16, 64, 128, 512)
 STEPS = 2
-"""Steps of the multiplier in a cycle, as on a board."""
+"""Steps of the multiplier in a cycle, as on the Versa."""
 FAMILIES = {"ECP5": "synth_ecp5", "Xilinx 7": "synth_xilinx"}
 CELLS = {
     "LUTs": r"LUT[1-6]|CCU2C|TRELLIS_COMB",
@@ -41,7 +41,7 @@ CLOCKS = {
 """A board's clocks, each with what its net's name has; the core's is the other one."""
 CORE_MHZ = build.MHZ / 2
 DECISION_CYCLES = 40
-"""What an arrival and its departure take of the decisions (fpga/README.md)."""
+"""What an arrival and its departure take of the decisions, with CoDel (fpga/README.md)."""
 SHORTEST, LONGEST = 60, 1518
 """Bytes of a frame without check sequence."""
 

@@ -231,7 +231,7 @@ module port_decisions #(
             case (state)
                 PEEK: if (settled) state <= SAMPLE;
                 // New settings wait until CoDel needs the old ones no more.
-                SAMPLE: if (!settings_valid || !codel_busy) state <= COMPARE;
+                SAMPLE: if (!settings_valid || !codel_busy || HAS_CODEL == 0) state <= COMPARE;
                 COMPARE: state <= CHOOSE;
                 CHOOSE:
                     if (has_due && (settings_due ? due_by_settings : due_by_bound)) state <= DEPART;
