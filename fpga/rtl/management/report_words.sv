@@ -1,4 +1,5 @@
-// A row of the ledger as words of a report, from its reason on (frame_sender.sv); the first is lowest.
+// A row of the ledger as words of a report (frame_sender.sv), from its reason on. The first word is
+// the lowest.
 module report_words #(
     localparam int WORDS = 21
 ) (
