@@ -47,9 +47,9 @@ def window_unit(runs: Sequence[Run]) -> tuple[str, int, str]:
 
 def _marks(run: Run, flows: Flows, unit_bytes: int, columns: int) -> list[Trace]:
     lines = {
-        (flow, column): Thinned(end_ps, columns)
+        (flow, name): Thinned(end_ps, columns)
         for flow, end_ps in flow_ends_ps(run).items()
-        for column in (_WINDOW, _THRESHOLD)
+        for name in _COLUMNS
     }
     for flow_id, rows in metrics.flow_parts(run, "time_ps", *_COLUMNS.values()):
         for name, column in _COLUMNS.items():
