@@ -123,6 +123,7 @@ def run(
     switches: Mapping[str, Switch] | None = None,
     cores: str | PathLike[str] | None = None,
     watch: Watch | None = None,
+    threads: int = 1,
 ) -> Summary:
     """Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
 
@@ -130,7 +131,8 @@ def run(
     a `Switch` for some or all of the plan's switches by name, with program and state; the run takes
     it, and writes nothing of the plan's to it. `cores` is the path of Verilator's library of the
     hardware bottleneck, which then is at each port with a rate. `watch` sees the run and changes
-    its ports. Raises PlanError, RunError or Cancelled.
+    its ports. The run uses at most so many `threads`, with the same results. Raises PlanError,
+    RunError or Cancelled.
     """
 
 def run_real_time(

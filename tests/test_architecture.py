@@ -89,7 +89,9 @@ ENGINES = ("common", "queueing", "traffic", "switch", "hosts", "engine")
 ENTRY_POINTS = re.compile(r"engine/src/python/.*\.rs")
 """Files that are an engine's way in: they may read the wall clock."""
 
-THREADS = {"engine/src/record/table.rs", "engine/src/real_time/cores.rs"}
+THREADS = {
+    f"engine/src/{name}.rs" for name in ("record/table", "real_time/cores", "virtual_time/threads")
+}
 """Files of an engine that may start threads."""
 
 UNSAFE = {"common/src/prefetch.rs", "switch/src/jit/host.rs"}

@@ -98,7 +98,7 @@ def make_jobs(
 
     Raises `InputError` if a point cannot be planned, or the target or hosts do not support it.
     """
-    told = settings or {}
+    told = target.settings_of_each(settings or {}, len(points))
     for point in points:
         target.check(point.scenario, str(source), told)
     results = out / scenario_name(source)

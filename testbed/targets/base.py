@@ -122,6 +122,10 @@ class Target(ABC):
         """The settings of a run besides the plan, from its own `options`. Raises `InputError`."""
         return {}
 
+    def settings_of_each(self, settings: Settings, runs: int) -> Settings:
+        """The settings of each of so many runs."""
+        return settings
+
     def ports(self, settings: Settings) -> Sequence[int]:
         """The switch's port numbers for a dumbbell's ports 1, 2 and 3; empty if it keeps these."""
         return ()

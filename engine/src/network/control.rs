@@ -60,7 +60,7 @@ impl Network {
     /// If the library cannot be loaded, or a port has what a core has not.
     pub fn use_cores(&mut self, library: &Path) -> Result<(), EngineError> {
         let library = CoreLibrary::load(library).map_err(plan_error)?;
-        for node in &mut self.switches {
+        for node in self.switches.iter_mut() {
             let used = node.switch.use_cores(&mut || library.core());
             used.map_err(|error| plan_error(format!("switch '{}': {error}", node.name)))?;
         }
@@ -95,7 +95,7 @@ impl Network {
     /// The run now.
     pub fn view(&mut self, now: Time) -> View {
         let mut windows = self.watched.windows.get_or_insert_default().clone();
-        for node in &mut self.hosts {
+        for node in self.hosts.iter_mut() {
             if let HostStack::Narrows(host) = &mut node.stack {
                 let records = host.flow_records().iter();
                 windows.extend(records.map(|record| (record.flow, record.cwnd_bytes)));
@@ -145,6 +145,9 @@ impl Network {
         let watched = &mut self.watched.ports;
         match *operation {
             ControlOperation::SetRate { port, rate } => {
+                if let Some(border) = &mut self.border {
+                    border.rates.push((now, (switch, port), rate));
+                }
                 let ports = self.monitored.iter_mut();
                 ports
                     .filter(|monitored| (monitored.switch, monitored.port) == (switch, port))

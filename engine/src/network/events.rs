@@ -3,6 +3,7 @@
 use narrows_common::{Time, Wheel};
 
 use super::Network;
+use super::border::order::{arrival_rank, source_rank};
 use super::nodes::HostStack;
 use super::sources::{Source, Sources};
 use crate::error::EngineError;
@@ -15,7 +16,7 @@ impl Network {
             self.schedule.set(Sources::CONTROLLER, event.at);
         }
         for index in 0..self.hosts.len() {
-            if self.has_host(index) {
+            if self.hosts.get(index).is_some() && self.has_host(index) {
                 self.leave_host(Time::ZERO, index);
             }
         }
@@ -60,6 +61,9 @@ impl Network {
         self.progress.events += 1;
         if !matches!(source, Source::Arrival) {
             self.schedule.reach();
+            if self.border.is_some() {
+                self.reach(now, source);
+            }
         }
         match source {
             Source::Controller => self.handle_control_events(now)?,
@@ -76,5 +80,24 @@ impl Network {
             Source::Arrival => self.arrive(now),
         }
         Ok(())
+    }
+
+    /// The rank of the next event, which is at `now`.
+    pub(super) fn rank_of(&mut self, now: Time, source: Source) -> u64 {
+        let rank = match source {
+            Source::Controller => source_rank(Sources::CONTROLLER),
+            Source::Switch(index) => source_rank(self.sources.switch(index)),
+            Source::Host(index) => source_rank(self.sources.host(index)),
+            Source::Arrival => self.in_flight.next_direction().map_or(u64::MAX, arrival_rank),
+        };
+        self.border.as_ref().map_or(rank, |border| border.rank_at(now, rank))
+    }
+
+    /// A part's source acts at `now`.
+    fn reach(&mut self, now: Time, source: Source) {
+        let rank = self.rank_of(now, source);
+        if let Some(border) = &mut self.border {
+            border.reach(now, rank);
+        }
     }
 }

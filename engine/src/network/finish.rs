@@ -59,8 +59,8 @@ impl Network {
         let nodes = self.switches.iter().filter(|_| has_switches);
         let switches = nodes.map(|node| (node.name.to_string(), node.switch.statistics().into()));
         let switches = switches.collect();
-        let links = self.hosts.iter().map(|node| &node.access);
-        let access_drops = links.map(|access| access.up().drops() + access.down().drops()).sum();
+        let links = self.access.iter().map(|node| &node.link);
+        let access_drops = links.map(|link| link.up().drops() + link.down().drops()).sum();
         let links = self.link_summaries(end);
         let monitored = std::mem::take(&mut self.monitored).into_iter().filter(|_| has_switches);
         RunFigures {

@@ -8,6 +8,7 @@
 //! events, `records.rs` the rows for the tables.
 
 pub mod application_messages;
+pub(crate) mod border;
 pub(crate) mod build;
 pub mod control;
 mod control_event;
@@ -19,22 +20,26 @@ mod least_delay;
 pub mod managed_switch;
 mod nodes;
 mod packet_path;
+pub(crate) mod parts;
 mod records;
 pub mod socket_hosts;
 mod sources;
 pub(crate) mod wire_map;
 
-use narrows_common::{PacketPool, Time, Wheel};
+use narrows_common::{Duration, PacketPool, Time, Wheel};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Limits;
 use crate::record::recorder::Recorder;
+use border::Border;
 use control_event::ControlEvent;
 use impaired_links::{FlowIds, ImpairedLink};
 use in_flight::InFlight;
-use nodes::{FlowNode, HostNode, MonitoredPort, Receiver, SwitchNode, WatchedState};
+use nodes::{
+    AccessNode, FlowNode, HostNode, MonitoredPort, Nodes, Receiver, SwitchNode, WatchedState,
+};
 use socket_hosts::SocketHosts;
 use sources::Sources;
 use wire_map::WireMap;
@@ -55,8 +60,9 @@ pub struct Progress {
 
 /// The switches, hosts and links of a run, and their pending events.
 pub struct Network {
-    switches: Vec<SwitchNode>,
-    hosts: Vec<HostNode>,
+    switches: Nodes<SwitchNode>,
+    hosts: Nodes<HostNode>,
+    access: Nodes<AccessNode>,
     flows: Vec<FlowNode>,
     /// The receivers of the link directions.
     directions: Vec<Receiver>,
@@ -71,7 +77,7 @@ pub struct Network {
     sources: Sources,
     schedule: Wheel,
     in_flight: InFlight,
-    impaired_links: Vec<ImpairedLink>,
+    impaired_links: Nodes<ImpairedLink>,
     flow_ids: FlowIds,
     pool: PacketPool,
     recorder: Recorder,
@@ -83,7 +89,11 @@ pub struct Network {
     sockets: SocketHosts,
     /// Error limits of the instrument.
     limits: Limits,
+    /// The time between two collections of rows in virtual time.
+    collection_interval: Duration,
     progress: Progress,
+    /// What leaves for other parts; `None` in a whole network.
+    border: Option<Box<Border>>,
     /// Frames on a group's cable that are for no host of the group.
     misdelivered: u64,
     /// Packets at a collector that are not telemetry reports.
@@ -122,14 +132,15 @@ impl Network {
 
     /// Whether a host is in this process.
     fn has_host(&self, index: usize) -> bool {
-        let (switch, port) = match self.directions[self.hosts[index].uplink] {
+        let Some(wire_map) = &self.wire_map else { return true };
+        let (switch, port) = match self.directions[self.access[index].uplink] {
             Receiver::Switch { switch, port } => (switch, port),
             Receiver::Impaired(link) => {
                 (self.impaired_links[link].switch, self.impaired_links[link].port)
             }
             _ => unreachable!("a host's uplink leads to a switch"),
         };
-        self.wire_map.as_ref().is_none_or(|wire_map| wire_map.has_hosts(switch, port))
+        wire_map.has_hosts(switch, port)
     }
 
     /// True when every flow that has an end, and is sent from here, has finished.

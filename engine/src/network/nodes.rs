@@ -1,6 +1,7 @@
 //! The nodes of a network and the links between them.
 
 use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use narrows_common::prefetch::prefetch_slice;
@@ -51,26 +52,110 @@ pub(crate) enum FarEnd {
     Collector,
 }
 
-/// A host, its access link, and the switch port that its group's cable leads to.
+/// A host.
 #[derive(Debug)]
 pub(crate) struct HostNode {
     pub stack: HostStack,
-    pub access: Link,
-    /// The link direction to the switch.
-    pub uplink: usize,
-    /// The link direction from the access link to the host.
-    pub downlink: usize,
-    pub cable_delay: Duration,
     /// When its timer in the schedule is due.
     pub due: Time,
     /// The host is listed in [`super::Network::hosts_with_records`].
     pub has_records: bool,
 }
 
-impl HostNode {
-    /// Asks for its memory.
-    pub(super) fn prefetch(&self) {
-        prefetch_slice(std::slice::from_ref(self), usize::MAX);
+/// A host's access link, and the switch port that its group's cable leads to.
+#[derive(Debug)]
+pub(crate) struct AccessNode {
+    pub link: Link,
+    /// The link direction to the switch.
+    pub uplink: usize,
+    /// The link direction from the access link to the host.
+    pub downlink: usize,
+    pub cable_delay: Duration,
+}
+
+/// The nodes of a kind, by their index in the plan. A part of a network has some of them.
+#[derive(Debug)]
+pub(crate) struct Nodes<T>(Vec<Option<T>>);
+
+impl<T> Nodes<T> {
+    /// All of them.
+    pub fn all(nodes: Vec<T>) -> Self {
+        Nodes(nodes.into_iter().map(Some).collect())
+    }
+
+    /// How many the whole network has.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A node, if it is here.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.0[index].as_ref()
+    }
+
+    /// Asks for the memory of a node.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch_slice(&self.0[index..=index], usize::MAX);
+    }
+
+    /// Those that are here.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    /// Those that are here, with their indices.
+    pub fn enumerate(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        let nodes = self.0.iter_mut().enumerate();
+        nodes.filter_map(|(index, node)| Some((index, node.as_mut()?)))
+    }
+
+    /// Those that are here.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flatten()
+    }
+
+    /// Moves each node to one of so many parts, whose number `part` gives.
+    pub fn split(&mut self, parts: usize, part: impl Fn(usize) -> usize) -> Vec<Nodes<T>> {
+        let none = || Nodes(std::iter::repeat_with(|| None).take(self.len()).collect());
+        let mut split: Vec<Nodes<T>> = (0..parts).map(|_| none()).collect();
+        for (index, node) in self.0.iter_mut().enumerate() {
+            split[part(index)].0[index] = node.take();
+        }
+        split
+    }
+
+    /// Takes in the nodes of another part.
+    pub fn join(&mut self, other: Nodes<T>) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            if other.is_some() {
+                *own = other;
+            }
+        }
+    }
+}
+
+impl<T> Default for Nodes<T> {
+    /// None at all.
+    fn default() -> Self {
+        Nodes(Vec::new())
+    }
+}
+
+impl<T> Index<usize> for Nodes<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: usize) -> &T {
+        self.0[index].as_ref().expect("events of a node are in its part")
+    }
+}
+
+impl<T> IndexMut<usize> for Nodes<T> {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        self.0[index].as_mut().expect("events of a node are in its part")
     }
 }
 

@@ -17,8 +17,9 @@ use narrows_queueing::impairments::Fate;
 use narrows_switch::Transmit;
 
 use super::Network;
+use super::border::order::arrival_rank;
 use super::impaired_links::ImpairedLink;
-use super::nodes::{FarEnd, HostNode, HostStack, Receiver, mac_number};
+use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
 
@@ -29,6 +30,9 @@ impl Network {
     /// The next packet in flight reaches the end of its link direction.
     pub(super) fn arrive(&mut self, now: Time) {
         let Some((due, direction, packet)) = self.in_flight.poll_receive(now) else { return };
+        if let Some(border) = &mut self.border {
+            border.reach(now, arrival_rank(direction));
+        }
         if self.hosts.len() > CACHED_HOSTS {
             self.ask_ahead();
         }
@@ -47,20 +51,25 @@ impl Network {
     /// receiver, the host's node, the host, its flow. What one step reads, the step before asked
     /// for when the packet was one place further ahead.
     fn ask_ahead(&self) {
-        let node = |ahead: usize| match self.directions[self.in_flight.upcoming(ahead)?] {
-            Receiver::Host(index) => Some(&self.hosts[index]),
+        let index = |ahead: usize| match self.directions[self.in_flight.upcoming(ahead)?] {
+            Receiver::Host(index) => Some(index),
             _ => None,
+        };
+        let host = |ahead: usize| match &self.hosts.get(index(ahead)?)?.stack {
+            HostStack::Narrows(host) => Some(host),
+            HostStack::Kernel(_) => None,
         };
         if let Some(direction) = self.in_flight.upcoming(3) {
             prefetch(&self.directions[direction]);
         }
-        if let Some(node) = node(2) {
-            node.prefetch();
+        if let Some(index) = index(2) {
+            self.hosts.prefetch(index);
+            self.access.prefetch(index);
         }
-        if let Some(HostNode { stack: HostStack::Narrows(host), .. }) = node(1) {
+        if let Some(host) = host(1) {
             host.prefetch();
         }
-        if let Some(HostNode { stack: HostStack::Narrows(host), .. }) = node(0) {
+        if let Some(host) = host(0) {
             host.prefetch_latest_flow();
         }
     }
@@ -90,11 +99,20 @@ impl Network {
 
     /// A host's packet enters its access link, and then the cable to the switch.
     pub(crate) fn enter_uplink(&mut self, now: Time, index: usize, packet: Packet) {
-        self.recorder.handle_packet(now, index, true, &packet);
-        let node = &mut self.hosts[index];
-        match node.access.handle_up(now, packet.len()) {
+        self.record_packet(now, index, true, &packet);
+        match &mut self.border {
+            Some(border) if self.access.get(index).is_none() => border.leave_host(index, packet),
+            _ => self.enter_access(now, index, packet),
+        }
+    }
+
+    /// A host's packet enters its access link, which is here.
+    pub(super) fn enter_access(&mut self, now: Time, index: usize, packet: Packet) {
+        let access = &mut self.access[index];
+        match access.link.handle_up(now, packet.len()) {
             Some(at) => {
-                self.in_flight.send(node.uplink, at + node.cable_delay, packet);
+                let (uplink, at) = (access.uplink, at + access.cable_delay);
+                self.send(uplink, at, packet);
             }
             None => self.pool.give(packet),
         }
@@ -141,8 +159,20 @@ impl Network {
             }
         };
         match onward {
-            Some((direction, at)) => self.in_flight.send(direction, at, packet),
+            Some((direction, at)) => self.send(direction, at, packet),
             None => self.switches[index].switch.recycle(packet),
+        }
+    }
+
+    /// Puts a packet in flight; it arrives by a link direction at this instant.
+    #[inline]
+    fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+        let packet = match &mut self.border {
+            Some(border) => border.send(direction, at, packet),
+            None => Some(packet),
+        };
+        if let Some(packet) = packet {
+            self.in_flight.send(direction, at, packet);
         }
     }
 
@@ -153,9 +183,11 @@ impl Network {
         link.packets += 1;
         let (own, copy) = link.direction.handle(now);
         let label = (number, self.flow_ids.of(&packet), packet.len() as u32);
-        self.recorder.handle_link(link.row(now, label, own, false));
-        if let Some(fate) = copy {
-            self.recorder.handle_link(link.row(now, label, fate, true));
+        let row = link.row(now, label, own, false);
+        let copy_row = copy.map(|fate| link.row(now, label, fate, true));
+        self.record_link(row);
+        if let Some(row) = copy_row {
+            self.record_link(row);
         }
         let copied = copy.filter(|&fate| fate != Fate::Lost).map(|fate| (fate, packet.clone()));
         self.leave_impaired(index, own, packet);
@@ -176,7 +208,7 @@ impl Network {
                 wires.leave_switch(switch, transmit, Duration::ZERO)
             }
             (Fate::Arrives { at, .. }, _) => {
-                self.in_flight.send(exit, at, packet);
+                self.send(exit, at, packet);
                 None
             }
         };
@@ -195,22 +227,22 @@ impl Network {
             self.misdelivered += 1;
             return None;
         };
-        let node = &mut self.hosts[host];
-        Some((node.downlink, node.access.handle_down(now, packet.len())?))
+        let access = &mut self.access[host];
+        Some((access.downlink, access.link.handle_down(now, packet.len())?))
     }
 
     /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access
     /// link of its host.
     pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
         match self.enter_downlink(now, &packet) {
-            Some((direction, at)) => self.in_flight.send(direction, at, packet),
+            Some((direction, at)) => self.send(direction, at, packet),
             None => self.pool.give(packet),
         }
     }
 
     /// A packet enters a host, which may answer. `due` is when it left the access link.
     fn enter_host(&mut self, now: Time, due: Time, index: usize, packet: Packet) {
-        self.recorder.handle_packet(now, index, false, &packet);
+        self.record_packet(now, index, false, &packet);
         match (&mut self.hosts[index].stack, &mut self.wire_map) {
             (HostStack::Narrows(host), _) => {
                 host.handle_packet(now, &packet);
@@ -229,7 +261,7 @@ impl Network {
                 let lag_ns = (now.as_ps() / 1000) as i64 - report.egress_ns as i64;
                 let least_ns = self.report_lag_ns.get_or_insert(lag_ns);
                 *least_ns = lag_ns.min(*least_ns);
-                self.recorder.handle_report(report);
+                self.record_report(report);
             }
             Err(_) => self.bad_reports += 1,
         }

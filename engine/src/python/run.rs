@@ -39,9 +39,13 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 ///
 /// If given, `watch` sees the run and changes its ports.
 ///
+/// The run uses at most so many `threads`; the results are the same. It uses one if it ends with
+/// its last flow, has `cores` or a `watch`, or has no link with a delay between its nodes.
+///
 /// Returns the summary. Raises PlanError, RunError or Cancelled.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None, cores=None, watch=None))]
+#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None, cores=None, watch=None, threads=1))]
+#[expect(clippy::too_many_arguments, reason = "by name, from Python")]
 pub(super) fn run<'py>(
     py: Python<'py>,
     plan_json: String,
@@ -50,6 +54,7 @@ pub(super) fn run<'py>(
     switches: Option<Switches>,
     cores: Option<PathBuf>,
     watch: Option<Bound<'py, PyWatch>>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ready = take_switches(switches)?;
     let mut server = watch.and_then(|watch| watch.get().begin());
@@ -75,7 +80,8 @@ pub(super) fn run<'py>(
         };
         let mut watcher = server.as_mut().map(watcher_of);
         let watcher = watcher.as_mut().map(|watcher| watcher as Watcher<'_>);
-        virtual_time::run(&plan_json, &out_dir, ready, cores.as_deref(), &mut report, watcher)
+        let cores = cores.as_deref();
+        virtual_time::run(&plan_json, &out_dir, ready, cores, threads, &mut report, watcher)
     });
     run_result(py, outcome, raised)
 }

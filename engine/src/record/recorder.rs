@@ -15,8 +15,22 @@ use crate::record::rows::{CaptureRow, EndTexts, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
 
+/// Which rows of events a run records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub capture: bool,
+    pub links: bool,
+    pub packets: bool,
+}
+
 /// A table, or nothing if it is unwanted.
 struct Sink<R: Row>(Option<Table<R>>);
+
+impl<R: Row> Default for Sink<R> {
+    fn default() -> Self {
+        Sink(None)
+    }
+}
 
 impl<R: Row + Send + 'static> Sink<R> {
     fn create(
@@ -48,7 +62,8 @@ impl<R: Row + Send + 'static> Sink<R> {
     }
 }
 
-/// The tables of a run.
+/// The tables of a run; none by default.
+#[derive(Default)]
 pub struct Recorder {
     queue: Sink<QueueRow>,
     flows: Sink<FlowRecord>,
@@ -89,14 +104,28 @@ impl Recorder {
         self.queue.extend(records.drain(..).map(|record| QueueRow { switch, record }));
     }
 
-    /// Takes all flow rows of a host.
-    pub fn handle_flows(&mut self, records: &mut Vec<FlowRecord>) {
-        self.flows.extend(records.drain(..));
+    /// Takes flow rows of a host.
+    pub fn handle_flows(&mut self, records: impl Iterator<Item = FlowRecord>) {
+        self.flows.extend(records);
     }
 
-    /// Takes all messages of a host.
-    pub fn handle_messages(&mut self, records: &mut Vec<MessageRecord>) {
-        self.messages.extend(records.drain(..));
+    /// Takes messages of a host.
+    pub fn handle_messages(&mut self, records: impl Iterator<Item = MessageRecord>) {
+        self.messages.extend(records);
+    }
+
+    /// Takes a packet at a host.
+    pub fn handle_capture(&mut self, row: CaptureRow) {
+        self.capture.extend([row]);
+    }
+
+    /// Which rows of events the run records.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            capture: self.capture.0.is_some(),
+            links: self.links.0.is_some(),
+            packets: self.packets.0.is_some(),
+        }
     }
 
     /// Takes what became of a packet on a link.

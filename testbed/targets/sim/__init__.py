@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed.targets.base import Target, Tell
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 
 if TYPE_CHECKING:
     from narrows._engine import Sockets, Watch
@@ -21,6 +23,28 @@ class Sim(Target):
     in_real_time = False
     can_watch = True
     no_kernel_hosts = "is in real time: --target dpdk"
+    options = (
+        Option(
+            "--cores",
+            "with --target sim: share one run out among so many cores, with the same results "
+            "(default 1); several runs share them, each on one core",
+            metavar="N",
+        ),
+    )
+
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
+        """See `Target`."""
+        cores = options.get("cores")
+        if cores is None:
+            return {}
+        if not str(cores).isascii() or not str(cores).isdigit() or int(cores) < 1:
+            raise InputError("--cores", [Problem(str(cores), "expected a number from 1 on")])
+        return {"cores": int(cores)}
+
+    def settings_of_each(self, settings: Settings, runs: int) -> Settings:
+        """See `Target`. A sweep is fastest with one core for each run."""
+        cores = int(str(settings.get("cores", 1)))
+        return settings | {"cores": max(1, cores // runs)} if settings else settings
 
     def run(
         self,
@@ -34,7 +58,7 @@ class Sim(Target):
         """See `Target`."""
         from narrows.testbed.targets.sim.run import run
 
-        return run(plan, out, progress, watch)
+        return run(plan, out, progress, int(str(settings.get("cores", 1))), watch)
 
 
 SIM: Final = Sim()

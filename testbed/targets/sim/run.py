@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Summary
 
 
-def run(plan: str, out: Path, progress: Tell, watch: Watch | None = None) -> Summary:
-    """Runs a plan; see `Target.run`. The switches have their state before the clock begins."""
+def run(
+    plan: str, out: Path, progress: Tell, cores: int = 1, watch: Watch | None = None
+) -> Summary:
+    """Runs a plan on so many cores; see `Target.run`. The switches have their state before the
+    clock begins.
+    """
     switches = set_up(json.loads(plan))
-    summary: Summary = engine.run(plan, str(out), progress, switches, watch=watch)
+    summary: Summary = engine.run(plan, str(out), progress, switches, watch=watch, threads=cores)
     return summary

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 type Ends = (Endpoint, Endpoint);
 
 /// Numbers of flows by their ends, in both directions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FlowIds(FxHashMap<Ends, u32>);
 
 const ETHERNET_BYTES: usize = 14;

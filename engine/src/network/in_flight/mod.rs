@@ -29,7 +29,7 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const LEVELS: usize = (u64::BITS - BUCKET_BITS).div_ceil(DIGIT_BITS) as usize;
 const WORD_BITS: usize = u64::BITS as usize;
 /// The bytes of a packet that its receiver reads: its headers and a stamp.
-const PARSED_BYTES: usize = 128;
+pub(super) const PARSED_BYTES: usize = 128;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
@@ -140,12 +140,7 @@ impl InFlight {
         if self.due > now {
             return None;
         }
-        if self.first >= DIGITS {
-            self.open(self.first);
-        }
-        if self.unsorted[self.first / WORD_BITS] >> (self.first % WORD_BITS) & 1 != 0 {
-            self.sort(self.first);
-        }
+        self.ready();
         let bucket = &mut self.buckets[self.first];
         let number = bucket.front;
         let slot = self.slots.get_mut(number as usize)?;
@@ -165,6 +160,24 @@ impl InFlight {
         }
         self.look_ahead(number);
         Some((at, direction, packet))
+    }
+
+    /// The direction of the packet that [`InFlight::poll_receive`] returns next.
+    pub fn next_direction(&mut self) -> Option<usize> {
+        self.ready();
+        let slot = self.slots.get(self.buckets[self.first].front as usize)?;
+        Some(slot.direction as usize)
+    }
+
+    /// Brings the first packet to the front of a bucket of the lowest level.
+    #[inline]
+    fn ready(&mut self) {
+        if self.first >= DIGITS {
+            self.open(self.first);
+        }
+        if self.unsorted[self.first / WORD_BITS] >> (self.first % WORD_BITS) & 1 != 0 {
+            self.sort(self.first);
+        }
     }
 
     /// Looks further ahead after a packet has left its slot. Asks for the bucket and the slot of

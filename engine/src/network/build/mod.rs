@@ -1,5 +1,7 @@
 //! Builds a wired network from a plan and resolves every name once.
 
+mod switches;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,21 +16,20 @@ use rustc_hash::FxHashMap;
 use super::control_event::ControlEvent;
 use super::impaired_links::{FlowIds, ImpairedLink};
 use super::in_flight::InFlight;
-use super::managed_switch::operation::Operation;
 use super::nodes::{
-    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Receiver, SwitchNode, Uplink,
-    WatchedState, mac_number,
+    AccessNode, Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Nodes, Receiver,
+    SwitchNode, Uplink, WatchedState, mac_number,
 };
+use super::records::collection_interval;
 use super::socket_hosts::SocketHosts;
 use super::sources::Sources;
 use super::{Network, Progress};
 use crate::error::{EngineError, plan_error};
-use crate::plan::{
-    EndPlan, EntryOperation, EventPlan, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan,
-};
+use crate::plan::{EndPlan, EventPlan, FlowPlan, Plan, PortName, SCHEMA};
 use crate::record::link_rows::LinkDirection::{self, In, Out};
 use crate::record::queue_figures::QueueFigures;
 use crate::record::recorder::Recorder;
+use switches::{build_switch, load_program, switch_node};
 
 /// Reads a plan.
 ///
@@ -66,6 +67,7 @@ impl Network {
 struct Builder {
     switches: Vec<SwitchNode>,
     hosts: Vec<HostNode>,
+    access: Vec<AccessNode>,
     host_names: FxHashMap<String, usize>,
     flows: Vec<FlowNode>,
     directions: Vec<Receiver>,
@@ -101,6 +103,7 @@ impl Builder {
         Ok(Builder {
             switches,
             hosts: Vec::new(),
+            access: Vec::new(),
             host_names: FxHashMap::default(),
             flows: Vec::new(),
             directions: Vec::new(),
@@ -244,15 +247,15 @@ impl Builder {
                     true => HostStack::Kernel(name.clone()),
                     false => HostStack::Narrows(Box::new(Host::new(&host.config, rng))),
                 },
-                access: Link::new(
-                    &host.config.access,
-                    Rng::for_component(plan.seed, &format!("{name}/access")),
-                ),
+                due: Time::MAX,
+                has_records: false,
+            });
+            let rng = Rng::for_component(plan.seed, &format!("{name}/access"));
+            self.access.push(AccessNode {
+                link: Link::new(&host.config.access, rng),
                 uplink,
                 downlink,
                 cable_delay: if impaired.is_some() { Duration::ZERO } else { delay },
-                due: Time::MAX,
-                has_records: false,
             });
         }
         Ok(())
@@ -320,8 +323,9 @@ impl Builder {
             false => FlowIds::default(),
         };
         Ok(Network {
-            switches: self.switches,
-            hosts: self.hosts,
+            switches: Nodes::all(self.switches),
+            hosts: Nodes::all(self.hosts),
+            access: Nodes::all(self.access),
             flows: self.flows,
             directions: self.directions,
             by_mac: self.by_mac,
@@ -332,7 +336,7 @@ impl Builder {
             sources,
             schedule: Wheel::new(0),
             in_flight: InFlight::default(),
-            impaired_links: self.impaired_links,
+            impaired_links: Nodes::all(self.impaired_links),
             flow_ids,
             pool: PacketPool::default(),
             recorder,
@@ -340,7 +344,9 @@ impl Builder {
             wire_map: None,
             sockets,
             limits: plan.instrument,
+            collection_interval: collection_interval(&plan),
             progress: Progress::default(),
+            border: None,
             misdelivered: 0,
             bad_reports: 0,
             report_lag_ns: None,
@@ -354,44 +360,4 @@ fn group(plan: &Plan, name: &str) -> Result<usize, EngineError> {
         .iter()
         .position(|group| group == name)
         .ok_or_else(|| plan_error(format!("plan: there is no group '{name}'")))
-}
-
-fn load_program(path: &str) -> Result<Arc<Program>, EngineError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
-    let program = Program::from_json(&text)
-        .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
-    Ok(Arc::new(program))
-}
-
-fn build_switch(
-    plan: &SwitchPlan,
-    program: Arc<Program>,
-    seed: u64,
-) -> Result<SwitchNode, EngineError> {
-    let failed =
-        |error: &dyn std::fmt::Display| plan_error(format!("switch '{}': {error}", plan.name));
-    let rng = Rng::for_component(seed, &plan.name);
-    let mut switch =
-        Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
-    for entry in &plan.entries {
-        let operation =
-            Operation::Entry { operation: EntryOperation::Insert, entry: entry.clone() };
-        operation.apply(Time::ZERO, &mut switch).map_err(|refusal| failed(&refusal.message))?;
-    }
-    plan.clone_sessions.iter().for_each(|session| switch.set_clone_session(session.clone()));
-    for group in &plan.multicast_groups {
-        switch.set_multicast_group(group.id, &group.replicas);
-    }
-    for cell in &plan.registers {
-        switch
-            .write_register(&cell.register, cell.index, &cell.value)
-            .map_err(|error| failed(&error))?;
-    }
-    Ok(switch_node(plan, switch))
-}
-
-fn switch_node(plan: &SwitchPlan, switch: Switch) -> SwitchNode {
-    let ports = plan.config.ports.iter().map(|port| usize::from(port.port) + 1).max().unwrap_or(0);
-    SwitchNode { name: Arc::from(plan.name.as_str()), switch, cables: vec![None; ports] }
 }

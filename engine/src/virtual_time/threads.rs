@@ -1,0 +1,253 @@
+//! The parts of a network, each on a thread of its own.
+//!
+//! Each part publishes its *frontier*, an instant before which it has done everything. A packet
+//! from there arrives at the frontier plus the delay between the two parts, or later. So a part may
+//! go on to the least of these sums. It takes what other parts have sent after it has read their
+//! frontiers, so nothing is missing.
+//!
+//! The calling thread puts the rows of all parts in order.
+
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use narrows_common::{Duration, Time};
+
+use crate::error::EngineError;
+use crate::network::border::Parcel;
+use crate::network::border::held_rows::Batch;
+use crate::network::parts::Part;
+use crate::network::parts::cut::Cut;
+use crate::network::{Network, Progress};
+
+/// How many times a part publishes its frontier in the least delay between parts. More would cost
+/// time, and fewer would let others wait.
+const STEPS: u64 = 8;
+/// Looks at other frontiers after which a waiting part lets other threads have the core.
+const LOOKS: u32 = 500;
+/// Collections of rows in a message to the calling thread, which must be woken for it.
+const COLLECTIONS_PER_MESSAGE: usize = 16;
+/// Messages that may wait for the calling thread.
+const WAITING_MESSAGES: usize = 4;
+
+/// A part's frontier, in cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Frontier(AtomicU64);
+
+/// What the threads share.
+struct Shared {
+    frontiers: Vec<Frontier>,
+    /// What a part has sent to another: `mail[from][to]`.
+    mail: Vec<Vec<Mutex<Parcel>>>,
+    is_to_stop: AtomicBool,
+}
+
+impl Shared {
+    fn new(parts: usize) -> Self {
+        let mail = || (0..parts).map(|_| Mutex::new(Parcel::EMPTY)).collect();
+        Shared {
+            frontiers: (0..parts).map(|_| Frontier::default()).collect(),
+            mail: (0..parts).map(|_| mail()).collect(),
+            is_to_stop: AtomicBool::new(false),
+        }
+    }
+
+    fn frontier(&self, part: usize) -> Time {
+        Time::from_ps(self.frontiers[part].0.load(Ordering::Acquire))
+    }
+}
+
+/// What a thread says to the calling thread.
+struct Message {
+    part: usize,
+    /// All rows before it have been sent.
+    reached: Time,
+    progress: Progress,
+    batches: Vec<Batch>,
+    failed: Option<EngineError>,
+}
+
+/// Advances a network in parts to `end`. Returns when the run stopped.
+///
+/// # Errors
+/// The first event that failed; if a table's writer has stopped; if `progress` stops the run.
+pub(super) fn advance(
+    network: &mut Network,
+    cut: &Cut,
+    end: Time,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Time, EngineError> {
+    let parts = network.split(cut);
+    let shared = Shared::new(parts.len());
+    let step = Duration::from_ps((cut.least_delay().as_ps() / STEPS).max(1));
+    let stop = end + Duration::from_ps(1);
+    let (stopped, parts) = thread::scope(|scope| {
+        let mut collector = Collector::new(network, parts.len());
+        let (tell, told) = sync_channel(WAITING_MESSAGES);
+        let start = |(own, part): (usize, Part)| {
+            let after = cut.before(own);
+            let turns = Turns { own, shared: &shared, after, step, stop, tell: tell.clone() };
+            scope.spawn(move || turns.run(part))
+        };
+        let threads: Vec<_> = parts.into_iter().enumerate().map(start).collect();
+        drop(tell);
+        let stopped = collector.record(&told, progress);
+        shared.is_to_stop.store(true, Ordering::Relaxed);
+        drop(told);
+        let ended = threads.into_iter().map(|thread| thread.join());
+        let parts = ended.map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (stopped, parts.collect::<Vec<Part>>())
+    });
+    network.join(parts.into_iter());
+    stopped?;
+    network.progress().now = end;
+    progress(network.progress());
+    Ok(end)
+}
+
+/// A part's thread.
+struct Turns<'a> {
+    own: usize,
+    shared: &'a Shared,
+    /// The parts whose frontiers limit this one, and by how much it may be ahead.
+    after: Vec<(usize, Duration)>,
+    /// How far it goes before it publishes its frontier again.
+    step: Duration,
+    /// Later than every event.
+    stop: Time,
+    tell: SyncSender<Message>,
+}
+
+impl Turns<'_> {
+    /// Advances the part until the run stops, and returns it.
+    fn run(&self, mut part: Part) -> Part {
+        let mut failed = None;
+        while failed.is_none() && part.frontier < self.stop {
+            let Some(bound) = self.wait(part.frontier) else { break };
+            for &(from, _) in &self.after {
+                part.receive(from, &self.shared.mail[from][self.own]);
+            }
+            while failed.is_none() && part.frontier < bound {
+                failed = part.advance(bound.min(part.frontier + self.step)).err();
+                self.send(&mut part);
+            }
+            if part.collections >= COLLECTIONS_PER_MESSAGE && !self.tell(&mut part, None) {
+                return part;
+            }
+        }
+        part.collect(self.stop);
+        part.reached = Time::MAX;
+        self.tell(&mut part, failed);
+        part
+    }
+
+    /// Waits until the part may go beyond its frontier; returns how far. `None` if it is to stop.
+    fn wait(&self, frontier: Time) -> Option<Time> {
+        let mut looks = 0;
+        loop {
+            let bounds = self.after.iter().map(|&(from, delay)| self.shared.frontier(from) + delay);
+            let bound = bounds.min().map_or(self.stop, |bound| bound.min(self.stop));
+            if bound > frontier {
+                return Some(bound);
+            }
+            if self.shared.is_to_stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            looks += 1;
+            if looks > LOOKS { thread::yield_now() } else { spin_loop() }
+        }
+    }
+
+    /// Sends what other parts are to have, then publishes the frontier.
+    fn send(&self, part: &mut Part) {
+        for (to, parcel) in part.outgoing().iter_mut().enumerate() {
+            if !parcel.is_empty() {
+                let mail = &self.shared.mail[self.own][to];
+                mail.lock().unwrap_or_else(PoisonError::into_inner).append(parcel);
+            }
+        }
+        self.shared.frontiers[self.own].0.store(part.frontier.as_ps(), Ordering::Release);
+    }
+
+    /// Sends the rows collected. Returns whether somebody takes them.
+    fn tell(&self, part: &mut Part, failed: Option<EngineError>) -> bool {
+        part.collections = 0;
+        let message = Message {
+            part: self.own,
+            reached: part.reached,
+            progress: part.progress(),
+            batches: std::mem::take(&mut part.batches),
+            failed,
+        };
+        self.tell.send(message).is_ok()
+    }
+}
+
+/// What the calling thread knows of the parts.
+struct Collector<'a> {
+    network: &'a mut Network,
+    /// By part: rows that wait for those of other parts.
+    batches: Vec<VecDeque<Batch>>,
+    reached: Vec<Time>,
+    progress: Vec<Progress>,
+}
+
+impl<'a> Collector<'a> {
+    fn new(network: &'a mut Network, parts: usize) -> Self {
+        Collector {
+            network,
+            batches: (0..parts).map(|_| VecDeque::new()).collect(),
+            reached: vec![Time::ZERO; parts],
+            progress: vec![Progress::default(); parts],
+        }
+    }
+
+    /// Records the rows of all parts until each has ended.
+    fn record(
+        &mut self,
+        told: &Receiver<Message>,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), EngineError> {
+        for message in told {
+            if let Some(error) = message.failed {
+                return Err(error);
+            }
+            self.batches[message.part].extend(message.batches);
+            self.reached[message.part] = message.reached;
+            self.progress[message.part] = message.progress;
+            while let Some(batches) = self.next_collection() {
+                self.network.record(batches)?;
+            }
+            if !progress(&self.sum()) {
+                return Err(EngineError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of all parts of the first collection, if all parts have reached it.
+    fn next_collection(&mut self) -> Option<Vec<Batch>> {
+        let reached = self.reached.iter().copied().min()?;
+        let fronts = self.batches.iter().filter_map(VecDeque::front);
+        let until = fronts.map(|batch| batch.until).min().filter(|&until| until <= reached)?;
+        let of_part = |batches: &mut VecDeque<Batch>| match batches.front() {
+            Some(first) if first.until == until => batches.pop_front(),
+            _ => None,
+        };
+        Some(self.batches.iter_mut().filter_map(of_part).collect())
+    }
+
+    /// The progress of all parts.
+    fn sum(&self) -> Progress {
+        self.progress.iter().fold(Progress::default(), |all, part| Progress {
+            now: part.now.max(all.now),
+            events: all.events + part.events,
+            packets: all.packets + part.packets,
+            completed_flows: all.completed_flows + part.completed_flows,
+        })
+    }
+}
