@@ -186,6 +186,11 @@ impl PacketPool {
         Packet { data: Vec::with_capacity(192), ..Packet::default() }
     }
 
+    /// True if it has no packet.
+    pub fn is_empty(&self) -> bool {
+        self.free.is_empty()
+    }
+
     /// Takes a packet back.
     #[inline]
     pub fn give(&mut self, mut packet: Packet) {

@@ -6,11 +6,15 @@ pub(crate) mod order;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use narrows_common::{Packet, Rate, Time};
+use narrows_common::{Packet, PacketPool, Rate, Time};
 
 use crate::record::recorder::Wanted;
 use held_rows::HeldRow;
 use order::Key;
+
+/// How many more packets a part may have of another one than that has of it. Without a limit, one
+/// would allocate for ever what the other keeps: there are fewer ACKs than segments.
+const MOST_OWED: isize = 64;
 
 /// A packet in flight that arrives in another part.
 #[derive(Debug)]
@@ -33,13 +37,15 @@ pub(crate) struct Sent {
 pub(crate) struct Parcel {
     pub crossings: Vec<Crossing>,
     pub sent: Vec<Sent>,
+    /// Empty packets, for those that came the other way.
+    pub spare: Vec<Packet>,
 }
 
 impl Parcel {
-    pub const EMPTY: Parcel = Parcel { crossings: vec![], sent: vec![] };
+    pub const EMPTY: Parcel = Parcel { crossings: vec![], sent: vec![], spare: vec![] };
 
     pub fn is_empty(&self) -> bool {
-        self.crossings.is_empty() && self.sent.is_empty()
+        self.crossings.is_empty() && self.sent.is_empty() && self.spare.is_empty()
     }
 
     /// Takes all of another one, which is later.
@@ -49,6 +55,7 @@ impl Parcel {
         }
         self.crossings.append(&mut other.crossings);
         self.sent.append(&mut other.sent);
+        self.spare.append(&mut other.spare);
     }
 }
 
@@ -70,6 +77,8 @@ pub(crate) struct Border {
     key: Key,
     /// What leaves, by part.
     pub out: Vec<Parcel>,
+    /// By part: packets that came from it, less those that left for it.
+    owed: Vec<isize>,
     /// The packets that hosts of each part sent, in the order of their events.
     pub sent: Vec<VecDeque<Sent>>,
     pub wanted: Wanted,
@@ -87,6 +96,7 @@ impl Border {
             parts_of,
             key: (Time::ZERO, 0),
             out: (0..parts).map(|_| Parcel::EMPTY).collect(),
+            owed: vec![0; parts],
             sent: (0..parts).map(|_| VecDeque::new()).collect(),
             wanted,
             rows: Vec::new(),
@@ -113,6 +123,7 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
+        self.owed[part] -= 1;
         self.out[part].crossings.push(Crossing { direction, at, packet });
         None
     }
@@ -120,8 +131,24 @@ impl Border {
     /// Takes a packet of a host, whose access link is in another part.
     #[inline]
     pub fn leave_host(&mut self, host: usize, packet: Packet) {
-        let sent = Sent { key: self.key, host, packet };
-        self.out[self.parts_of.access[host]].sent.push(sent);
+        let part = self.parts_of.access[host];
+        self.owed[part] -= 1;
+        self.out[part].sent.push(Sent { key: self.key, host, packet });
+    }
+
+    /// So many packets came from a part, empty ones included.
+    pub fn receive(&mut self, part: usize, packets: usize) {
+        self.owed[part] += packets as isize;
+    }
+
+    /// Gives other parts empty packets of a pool for those that came from there.
+    pub fn give_back(&mut self, pool: &mut PacketPool) {
+        for (owed, parcel) in self.owed.iter_mut().zip(&mut self.out) {
+            while *owed > MOST_OWED && !pool.is_empty() {
+                parcel.spare.push(pool.take());
+                *owed -= 1;
+            }
+        }
     }
 
     /// Of the packets that hosts elsewhere have sent, the part of the first one, and its place in
@@ -135,5 +162,26 @@ impl Border {
     /// Keeps a row of the latest event.
     pub fn keep(&mut self, row: HeldRow) {
         self.rows.push((self.key, row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part of two that receives more packets than it sends.
+    #[test]
+    fn empty_packets_go_back_to_where_packets_came_from() {
+        let parts_of = PartsOf { directions: vec![1], access: vec![] };
+        let wanted = Wanted { capture: false, links: false, packets: false };
+        let mut border = Border::new(0, 2, Arc::new(parts_of), wanted);
+        let mut pool = PacketPool::default();
+        (0..200).for_each(|_| pool.give(Packet::default()));
+        border.receive(1, 200);
+        (0..50).for_each(|_| assert!(border.send(0, Time::ZERO, Packet::default()).is_none()));
+        border.give_back(&mut pool);
+        assert_eq!(border.out[1].spare.len(), 150 - MOST_OWED as usize);
+        border.give_back(&mut pool);
+        assert_eq!(border.out[1].spare.len(), 150 - MOST_OWED as usize);
     }
 }

@@ -98,7 +98,10 @@ impl Part {
         }
         let network = &mut self.network;
         let border = network.border.as_mut().expect("a part has a border");
+        let Parcel { crossings, sent, spare } = &self.received;
+        border.receive(from, crossings.len() + sent.len() + spare.len());
         border.sent[from].extend(self.received.sent.drain(..));
+        self.received.spare.drain(..).for_each(|packet| network.pool.give(packet));
         for Crossing { direction, at, packet } in self.received.crossings.drain(..) {
             debug_assert!(at >= self.frontier, "a packet for the past");
             prefetch_slice(&packet.data, PARSED_BYTES);
@@ -108,7 +111,9 @@ impl Part {
 
     /// What other parts are to have, by part.
     pub fn outgoing(&mut self) -> &mut [Parcel] {
-        &mut self.network.border.as_mut().expect("a part has a border").out
+        let border = self.network.border.as_mut().expect("a part has a border");
+        border.give_back(&mut self.network.pool);
+        &mut border.out
     }
 
     /// Takes the rows since the last collection. The next event is at `now`, or later.
