@@ -11,14 +11,13 @@ use std::collections::VecDeque;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use narrows_common::{Duration, Time};
 
 use crate::error::EngineError;
-use crate::network::border::Parcel;
 use crate::network::border::held_rows::Batch;
+use crate::network::border::mailbox::Mailbox;
 use crate::network::parts::Part;
 use crate::network::parts::cut::Cut;
 use crate::network::{Network, Progress};
@@ -42,13 +41,13 @@ struct Frontier(AtomicU64);
 struct Shared {
     frontiers: Vec<Frontier>,
     /// What a part has sent to another: `mail[from][to]`.
-    mail: Vec<Vec<Mutex<Parcel>>>,
+    mail: Vec<Vec<Mailbox>>,
     is_to_stop: AtomicBool,
 }
 
 impl Shared {
     fn new(parts: usize) -> Self {
-        let mail = || (0..parts).map(|_| Mutex::new(Parcel::EMPTY)).collect();
+        let mail = || (0..parts).map(|_| Mailbox::default()).collect();
         Shared {
             frontiers: (0..parts).map(|_| Frontier::default()).collect(),
             mail: (0..parts).map(|_| mail()).collect(),
@@ -166,8 +165,7 @@ impl Turns<'_> {
     fn send(&self, part: &mut Part) {
         for (to, parcel) in part.outgoing().iter_mut().enumerate() {
             if !parcel.is_empty() {
-                let mail = &self.shared.mail[self.own][to];
-                mail.lock().unwrap_or_else(PoisonError::into_inner).append(parcel);
+                self.shared.mail[self.own][to].put(parcel);
             }
         }
         self.shared.frontiers[self.own].0.store(part.frontier.as_ps(), Ordering::Release);

@@ -1,6 +1,7 @@
 //! What passes between the parts of a network, and the rows that a part keeps.
 
 pub(crate) mod held_rows;
+pub(crate) mod mailbox;
 pub(crate) mod order;
 
 use std::collections::VecDeque;
@@ -33,7 +34,7 @@ pub(crate) struct Sent {
 }
 
 /// What a part has for another part.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Parcel {
     pub crossings: Vec<Crossing>,
     pub sent: Vec<Sent>,
@@ -42,8 +43,6 @@ pub(crate) struct Parcel {
 }
 
 impl Parcel {
-    pub const EMPTY: Parcel = Parcel { crossings: vec![], sent: vec![], spare: vec![] };
-
     pub fn is_empty(&self) -> bool {
         self.crossings.is_empty() && self.sent.is_empty() && self.spare.is_empty()
     }
@@ -95,7 +94,7 @@ impl Border {
             own,
             parts_of,
             key: (Time::ZERO, 0),
-            out: (0..parts).map(|_| Parcel::EMPTY).collect(),
+            out: (0..parts).map(|_| Parcel::default()).collect(),
             owed: vec![0; parts],
             sent: (0..parts).map(|_| VecDeque::new()).collect(),
             wanted,

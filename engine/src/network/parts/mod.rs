@@ -12,8 +12,6 @@ pub(crate) mod cut;
 mod merge;
 mod split;
 
-use std::sync::{Mutex, PoisonError};
-
 use narrows_common::Time;
 use narrows_common::prefetch::prefetch_slice;
 
@@ -21,6 +19,7 @@ use super::in_flight::PARSED_BYTES;
 use super::{Network, Progress};
 use crate::error::EngineError;
 use crate::network::border::held_rows::Batch;
+use crate::network::border::mailbox::Mailbox;
 use crate::network::border::{Crossing, Parcel};
 
 /// A part of a network.
@@ -50,7 +49,7 @@ impl Part {
             reached,
             batches: Vec::new(),
             collections: 0,
-            received: Parcel::EMPTY,
+            received: Parcel::default(),
         }
     }
 
@@ -87,14 +86,10 @@ impl Part {
         Ok(())
     }
 
-    /// Takes what another part has sent, out of the mail between the two.
-    pub fn receive(&mut self, from: usize, mail: &Mutex<Parcel>) {
-        {
-            let mut mail = mail.lock().unwrap_or_else(PoisonError::into_inner);
-            if mail.is_empty() {
-                return;
-            }
-            std::mem::swap(&mut *mail, &mut self.received);
+    /// Takes what another part has sent.
+    pub fn receive(&mut self, from: usize, mail: &Mailbox) {
+        if !mail.take(&mut self.received) {
+            return;
         }
         let network = &mut self.network;
         let border = network.border.as_mut().expect("a part has a border");
