@@ -14,8 +14,11 @@ pytestmark = needs.without(simulator.missing())
 
 # Rejected frames are gaps until the next one leaves: at 64 bits they would fill 16 kB.
 @pytest.mark.parametrize(
-    ("width", "memory_log2"), [(8, 13), (16, 13), (64, 15), (128, 14), (512, 14)]
+    ("width", "memory_log2", "steps"),
+    [(8, 13, 1), (16, 13, 1), (64, 15, 2), (128, 14, 1), (512, 14, 2)],
 )
-def test_a_port(width: int, memory_log2: int, tmp_path: Path) -> None:
-    parameters = {"DATA_WIDTH": width, "MEMORY_LOG2": memory_log2, "DEPTH_LOG2": 8}
+def test_a_port(width: int, memory_log2: int, steps: int, tmp_path: Path) -> None:
+    parameters = {
+        "DATA_WIDTH": width, "MEMORY_LOG2": memory_log2, "DEPTH_LOG2": 8, "STEPS": steps
+    }  # fmt: skip
     simulator.run("port_top", "port_cases", tmp_path, parameters)

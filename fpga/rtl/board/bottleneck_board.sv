@@ -66,8 +66,8 @@ module bottleneck_board #(
     logic [VALUE_W-1:0] value, result_board, result_0, result_1;
 
     // Direction 0: port 0 in, port 1 out.
-    logic         rx_0_rst, beat, beat_last, beat_error, is_for_board;
-    logic [7:0]   beat_data;
+    logic         beat, beat_odd, beat_last, beat_error, is_for_board;
+    logic [15:0]  beat_data;
     logic         out_0_valid, out_0_ready, out_0_odd, out_0_last, waits_1, idle_1, underrun_1;
     logic         sends_1, sends_1_ready, sends_1_odd, sends_1_last;
     logic [15:0]  out_0_data, sends_1_data;
@@ -83,7 +83,7 @@ module bottleneck_board #(
     ) direction_0 (
         .clk, .rst(rst_0), .now, .ahead,
         .rx_clk(rx_0_clk), .rx_valid(rx_0_valid), .rx_error(rx_0_error), .rx_data(rx_0_data),
-        .rx_rst(rx_0_rst), .beat, .beat_data, .beat_last, .beat_error, .is_for_board,
+        .beat, .beat_data, .beat_odd, .beat_last, .beat_error, .is_for_board,
         .out_valid(out_0_valid), .out_ready(out_0_ready), .out_data(out_0_data),
         .out_odd(out_0_odd), .out_last(out_0_last), .is_quiet(), .waited(waits_1),
         .is_underrun(underrun_1),
@@ -120,7 +120,7 @@ module bottleneck_board #(
     ) direction_1 (
         .clk, .rst(rst_1), .now, .ahead,
         .rx_clk(rx_1_clk), .rx_valid(rx_1_valid), .rx_error(rx_1_error), .rx_data(rx_1_data),
-        .rx_rst(), .beat(), .beat_data(), .beat_last(), .beat_error(), .is_for_board(1'b0),
+        .beat(), .beat_data(), .beat_odd(), .beat_last(), .beat_error(), .is_for_board(1'b0),
         .out_valid(out_1_valid), .out_ready(out_1_ready), .out_data(out_1_data),
         .out_odd(out_1_odd), .out_last(out_1_last), .is_quiet, .waited(waits_0),
         .is_underrun(underrun_0),
@@ -149,8 +149,8 @@ module bottleneck_board #(
     logic [15:0] collector_port;
 
     management manager (
-        .clk, .rst(rst_own), .own_mac(OWN_MAC), .own_ip(OWN_IP), .rx_clk(rx_0_clk),
-        .rx_rst(rx_0_rst), .beat, .beat_data, .beat_last, .beat_error, .is_for_board,
+        .clk, .rst(rst_own), .own_mac(OWN_MAC), .own_ip(OWN_IP),
+        .beat, .beat_data, .beat_odd, .beat_last, .beat_error, .is_for_board,
         .is_malformed, .is_missed, .is_answered, .is_reported,
         .select, .is_write, .address, .value, .done(done_board || done_0 || done_1),
         // Those that were not asked answer with zeros.

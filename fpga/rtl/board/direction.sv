@@ -19,10 +19,10 @@ module direction #(
     input  logic                                  rx_error,
     input  logic [7:0]                            rx_data,
 
-    // In the PHY's clock: the received bytes, and whether the frame ends with the board.
-    output logic                                  rx_rst,
+    // The received words, and whether the frame ends with the board.
     output logic                                  beat,
-    output logic [7:0]                            beat_data,
+    output logic [15:0]                           beat_data,
+    output logic                                  beat_odd,
     output logic                                  beat_last,
     output logic                                  beat_error,
     input  logic                                  is_for_board,
@@ -57,8 +57,10 @@ module direction #(
         = LINE_RATE > 64'd1_000_000_000 ? $clog2(LINE_RATE + 1) : $clog2(1_000_000_001);
 
     // In: the reset, in the PHY's clock, and the frames.
-    logic        rst_near, is_pause, word_valid, word_odd, word_last, word_error, word_taken;
-    logic        in_valid, in_ready, in_odd, in_last, in_error, in_taken;
+    logic        rst_near, rx_rst, byte_valid, byte_last, byte_error, is_pause;
+    logic        word_valid, word_odd, word_last, word_error, word_pause;
+    logic        in_valid, in_ready, in_odd, in_last, in_error, in_pause;
+    logic [7:0]  rx_byte;
     logic [15:0] word, in_data;
 
     always_ff @(posedge rx_clk) begin
@@ -66,24 +68,25 @@ module direction #(
         rx_rst <= rst_near;
     end
     mac_receiver receiver (
-        .clk(rx_clk), .rst(rx_rst), .rx_valid, .rx_error, .rx_data, .out_valid(beat),
-        .out_data(beat_data), .out_last(beat_last), .out_error(beat_error)
+        .clk(rx_clk), .rst(rx_rst), .rx_valid, .rx_error, .rx_data, .out_valid(byte_valid),
+        .out_data(rx_byte), .out_last(byte_last), .out_error(byte_error)
     );
     pause_filter pauses (
-        .clk(rx_clk), .rst(rx_rst), .beat, .data(beat_data), .last(beat_last), .is_pause
+        .clk(rx_clk), .rst(rx_rst), .beat(byte_valid), .data(rx_byte), .last(byte_last), .is_pause
     );
     word_packer packer (
-        .clk(rx_clk), .rst(rx_rst), .in_valid(beat), .in_data(beat_data), .in_last(beat_last),
-        .in_error(beat_error), .in_taken(is_for_board || is_pause), .out_valid(word_valid),
-        .out_data(word), .out_odd(word_odd), .out_last(word_last), .out_error(word_error),
-        .out_taken(word_taken)
+        .clk(rx_clk), .rst(rx_rst), .in_valid(byte_valid), .in_data(rx_byte), .in_last(byte_last),
+        .in_error(byte_error), .in_taken(is_pause), .out_valid(word_valid), .out_data(word),
+        .out_odd(word_odd), .out_last(word_last), .out_error(word_error), .out_taken(word_pause)
     );
     clock_crossing #(.WIDTH(18)) crossing (
         .in_clk(rx_clk), .in_rst(rx_rst), .in_valid(word_valid),
-        .in_data({word_taken, word_odd, word}), .in_last(word_last), .in_error(word_error),
+        .in_data({word_pause, word_odd, word}), .in_last(word_last), .in_error(word_error),
         .out_clk(clk), .out_rst(rst), .out_valid(in_valid), .out_ready(in_ready),
-        .out_data({in_taken, in_odd, in_data}), .out_last(in_last), .out_error(in_error)
+        .out_data({in_pause, in_odd, in_data}), .out_last(in_last), .out_error(in_error)
     );
+    assign beat = in_valid && in_ready;
+    assign {beat_odd, beat_data, beat_last, beat_error} = {in_odd, in_data, in_last, in_error};
 
     logic              settings_valid, settings_ready, count_read, count_done;
     logic [TIME_W-1:0] settings_at, left_late_by;
@@ -103,7 +106,8 @@ module direction #(
         .QUIET_PS(QUIET_PS), .RATE_BITS(RATE_BITS), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) port (
         .clk, .rst, .now, .ahead, .in_valid, .in_ready, .in_data, .in_keep({!in_odd, 1'b1}),
-        .in_last, .in_error, .in_taken, .out_valid, .out_ready, .out_data, .out_keep, .out_last,
+        .in_last, .in_error, .in_taken(in_pause || is_for_board), .out_valid, .out_ready,
+        .out_data, .out_keep, .out_last,
         .settings_valid, .settings_ready, .settings_at, .settings, .row_valid, .row_ready, .row,
         .count_read, .count_address, .count_done, .count, .is_quiet,
         .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by

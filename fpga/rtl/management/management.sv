@@ -8,15 +8,13 @@ module management (
     input  logic [narrows_board_pkg::MAC_W-1:0]   own_mac,
     input  logic [narrows_board_pkg::IP_W-1:0]    own_ip,
 
-    // The bytes that port 0 receives (request_receiver.sv), in its clock.
-    input  logic                                  rx_clk,
-    input  logic                                  rx_rst,
+    // The words that port 0 receives (request_receiver.sv).
     input  logic                                  beat,
-    input  logic [7:0]                            beat_data,
+    input  logic [15:0]                           beat_data,
+    input  logic                                  beat_odd,
     input  logic                                  beat_last,
     input  logic                                  beat_error,
     output logic                                  is_for_board,
-    // In the core's clock, as the others.
     output logic                                  is_malformed,
     output logic                                  is_missed,
     output logic                                  is_answered,
@@ -63,41 +61,12 @@ module management (
     logic [21:0]                           sequence_number;
     logic                                  is_report, reports_0, reports_1, has_target;
 
-    // What was found stands still while its flag crosses. The receiver drops it once it sees that
-    // it `was_taken`, and that lasts until the flags are low here.
-    logic is_request_found, is_arp_found, is_malformed_found, is_missed_found;
-    logic is_request_near, is_request_seen, is_arp_near, is_arp_seen;
-    logic was_taken, was_taken_near, was_taken_seen;
-
     request_receiver receiver (
-        .clk(rx_clk), .rst(rx_rst), .own_mac, .own_ip, .beat, .data(beat_data), .last(beat_last),
-        .error(beat_error), .is_for_board, .is_request(is_request_found), .is_arp(is_arp_found),
-        .taken(was_taken_seen),
+        .clk, .rst, .own_mac, .own_ip, .beat, .data(beat_data), .odd(beat_odd), .last(beat_last),
+        .error(beat_error), .is_for_board, .is_request, .is_arp, .taken,
         .client_mac, .client_ip, .client_port, .operation, .tag, .address(asked), .value,
-        .is_malformed(is_malformed_found), .is_missed(is_missed_found)
+        .is_malformed, .is_missed
     );
-    pulse_crossing malformed (
-        .in_clk(rx_clk), .in_pulse(is_malformed_found), .out_clk(clk), .out_rst(rst),
-        .out_pulse(is_malformed)
-    );
-    pulse_crossing missed (
-        .in_clk(rx_clk), .in_pulse(is_missed_found), .out_clk(clk), .out_rst(rst),
-        .out_pulse(is_missed)
-    );
-    always_ff @(posedge rx_clk) begin
-        was_taken_near <= was_taken;
-        was_taken_seen <= was_taken_near;
-    end
-    always_ff @(posedge clk) begin
-        is_request_near <= is_request_found;
-        is_request_seen <= is_request_near;
-        is_arp_near <= is_arp_found;
-        is_arp_seen <= is_arp_near;
-        was_taken <= (taken || (was_taken && (is_request_seen || is_arp_seen))) && !rst;
-    end
-    assign is_request = is_request_seen && !was_taken;
-    assign is_arp = is_arp_seen && !was_taken;
-
     frame_sender sender (
         .clk, .rst, .own_mac, .own_ip, .start(state == START), .kind,
         .to_mac, .to_ip, .to_port, .operation, .tag, .address(asked), .status(reply_status),

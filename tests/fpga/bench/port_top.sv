@@ -2,7 +2,8 @@
 module port_top #(
     parameter int DATA_WIDTH = 8,
     parameter int MEMORY_LOG2 = 15,
-    parameter int DEPTH_LOG2 = 9
+    parameter int DEPTH_LOG2 = 9,
+    parameter int STEPS = 1
 ) (
     input  logic                    clk,
     input  logic                    rst,
@@ -46,7 +47,7 @@ module port_top #(
 
     time_base clock (.clk, .rst, .now, .ahead);
     bottleneck_port #(
-        .DATA_WIDTH(DATA_WIDTH), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2)
+        .DATA_WIDTH(DATA_WIDTH), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2), .STEPS(STEPS)
     ) port (
         .clk, .rst, .now, .ahead,
         .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error,
