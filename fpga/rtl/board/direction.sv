@@ -113,7 +113,8 @@ module direction #(
         .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
     );
     port_registers #(
-        .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .HAS_CODEL(HAS_CODEL)
+        .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .HAS_CODEL(HAS_CODEL),
+        .PACKETS_BITS(DEPTH_LOG2 + 2), .BYTES_BITS(DEPTH_LOG2 + 12)
     ) registers (
         .clk, .rst, .now, .select, .is_write, .address, .value, .done, .status, .result,
         .settings_valid, .settings_ready, .settings_at, .settings,

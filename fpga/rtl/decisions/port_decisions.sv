@@ -173,7 +173,7 @@ module port_decisions #(
     // CoDel's verdict on the packet at the head.
     logic                 judged, codel_drops, codel_marks, codel_busy, discards;
 
-    queue_limit room (
+    queue_limit #(.BYTES_BITS(SUM_BITS)) room (
         .clk, .is_idle, .kind(active.limit_kind), .limit(active.limit), .limit_time_bytes, .packets,
         .bytes_after, .admits(fits)
     );

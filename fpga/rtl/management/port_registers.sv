@@ -9,7 +9,10 @@ module port_registers #(
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
     parameter longint MOST_DELAY_PS = 64'd1_000_000_000_000,
     // Without it CoDel can't be put in force.
-    parameter int HAS_CODEL = 1
+    parameter int HAS_CODEL = 1,
+    // Bits of the packets and bytes of a full queue. A threshold above that is as good as another.
+    parameter int PACKETS_BITS = narrows_pkg::PACKETS_W,
+    parameter int BYTES_BITS = narrows_pkg::BYTES_W
 ) (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -38,6 +41,7 @@ module port_registers #(
     input  logic [31:0]                           event_count
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
+    localparam int DELAY_BITS = $clog2(MOST_DELAY_PS + 1);
     localparam logic [4:0]
         RATE = 5'h00, BASIS = 5'h01, LIMIT_KIND = 5'h02, LIMIT = 5'h03, ECN_ENABLE = 5'h04,
         ECN_PACKETS = 5'h05, ECN_BYTES = 5'h06, ECN_TIME = 5'h07, LOSS_THRESHOLD = 5'h08,
@@ -70,6 +74,10 @@ module port_registers #(
     localparam int REGISTERS = 24;
     logic [REGISTERS-1:0] hit;
     logic                 is_now;
+    // The value as packets and bytes of the queue, and whether it has more bits than these.
+    logic [PACKETS_BITS-1:0] packets_value;
+    logic [BYTES_BITS-1:0]   bytes_value;
+    logic [1:0]              is_above;
     logic [3:0]           has_state;
 
     always_ff @(posedge clk) begin
@@ -81,7 +89,10 @@ module port_registers #(
             || address[7:2] == 6'(CODEL >> 2)
             || (address >= 8'(COMMIT) && address <= 8'(GENERATION));
         is_now <= value == 0;
+        is_above <= {(value >> BYTES_BITS) != 0, (value >> PACKETS_BITS) != 0};
     end
+    assign packets_value = value[PACKETS_BITS-1:0] | {PACKETS_BITS{is_above[0]}};
+    assign bytes_value = value[BYTES_BITS-1:0] | {BYTES_BITS{is_above[1]}};
     assign is_commit = hit[COMMIT];
     assign is_cancel = hit[CANCEL];
     assign count_read = state == COUNT;
@@ -124,6 +135,7 @@ module port_registers #(
 
     // What the shadow registers hold, once more, to be read: distributed RAM takes a quarter of
     // the multiplexers. The reset fills it, in 32 cycles.
+    (* ram_style = "block", no_rw_check *)
     logic [TIME_W-1:0] copies [0:31];
     logic [TIME_W-1:0] first_value, copy, copied;
     logic [4:0]        fill_at = '0;
@@ -228,8 +240,8 @@ module port_registers #(
             if (hit[LIMIT_KIND]) settings.limit_kind <= value[1:0];
             if (hit[LIMIT]) settings.limit <= value;
             if (hit[ECN_ENABLE]) settings.ecn_enable <= value[2:0];
-            if (hit[ECN_PACKETS]) settings.ecn_packets <= value;
-            if (hit[ECN_BYTES]) settings.ecn_bytes <= value;
+            if (hit[ECN_PACKETS]) settings.ecn_packets <= TIME_W'(packets_value);
+            if (hit[ECN_BYTES]) settings.ecn_bytes <= TIME_W'(bytes_value);
             if (hit[ECN_TIME]) settings.ecn_time <= value;
             if (hit[LOSS_THRESHOLD]) settings.loss_threshold <= value[53:0];
             if (hit[LOSS_STATE_0]) settings.loss_state[63:0] <= value;
@@ -237,7 +249,7 @@ module port_registers #(
             if (hit[LOSS_STATE_2]) settings.loss_state[191:128] <= value;
             if (hit[LOSS_STATE_3]) settings.loss_state[255:192] <= value;
             if (hit[LOSS_SET_STATE]) settings.loss_set_state <= value[0];
-            if (hit[DELAY]) settings.delay <= value;
+            if (hit[DELAY]) settings.delay <= TIME_W'(value[DELAY_BITS-1:0]);
             if (hit[CODEL]) {settings.codel_marks, settings.codel_enable} <= value[1:0];
             if (hit[CODEL_TARGET]) settings.codel_target <= value[narrows_pkg::TARGET_W-1:0];
             if (hit[CODEL_INTERVAL]) settings.codel_interval <= value[narrows_pkg::INTERVAL_W-1:0];
