@@ -117,7 +117,8 @@ def synthesize(board: Board, out: Path) -> Path:
     netlist = out / "top.json"
     script = (
         f"read_verilog -sv {' '.join(sources(board.name))}; "
-        f"synth_ecp5 -top top -json {netlist.relative_to(ROOT)}"
+        # Without pairs of LUTs that must be neighbours: 754 less for 31 LUTs more on the 5A-75B.
+        f"synth_ecp5 -nowidelut -top top -json {netlist.relative_to(ROOT)}"
     )
     run([tool("yosys"), "-p", script], out / "yosys.log")
     return netlist
