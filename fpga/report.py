@@ -191,8 +191,8 @@ def main() -> int:
                   "", *seeds(results), ""]  # fmt: skip
     lines += ["## The port by width", "",
               "One direction without MAC and registers, by Yosys's count of cells, 32 kB of memory",
-              f"and 512 frames. Decisions take {DECISION_CYCLES} cycles a frame with CoDel, measured in",
-              "a simulator, so they limit frames with fewer words. Rates are at",
+              f"and 512 frames. Decisions take {DECISION_CYCLES} cycles a frame with CoDel,",
+              "measured in a simulator, so they limit frames with fewer words. Rates are at",
               f"{CORE_MHZ:g} MHz, in bytes of frames without gaps.",
               "", *port_lines, ""]  # fmt: skip
     REPORT.write_text("\n".join(lines))
