@@ -9,9 +9,11 @@
 
 use std::collections::VecDeque;
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, Thread};
+use std::time;
 
 use narrows_common::{Duration, Time};
 
@@ -25,8 +27,10 @@ use crate::network::{Network, Progress};
 /// How many times a part publishes its frontier in the least delay between parts. More would cost
 /// time, and fewer would let others wait.
 const STEPS: u64 = 8;
-/// Looks at other frontiers after which a waiting part lets other threads have the core.
+/// Looks at other frontiers before a waiting thread sleeps: some ten microseconds.
 const LOOKS: u32 = 500;
+/// The longest sleep: a thread also wakes by itself, to see whether it is to stop.
+const LONGEST_SLEEP: time::Duration = time::Duration::from_millis(1);
 /// Collections of rows in a message to the calling thread, which must be woken for it.
 const COLLECTIONS_PER_MESSAGE: usize = 16;
 /// Messages that may wait for the calling thread.
@@ -37,9 +41,42 @@ const WAITING_MESSAGES: usize = 4;
 #[repr(align(128))]
 struct Frontier(AtomicU64);
 
+/// Whether a part's thread sleeps until another frontier moves. Others read it often, and it seldom
+/// changes, so it has cache lines of its own too.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Sleeper {
+    is_asleep: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Sleeper {
+    /// Sleeps, unless `is_to_go_on`; it may wake too soon.
+    fn sleep(&self, is_to_go_on: impl Fn() -> bool) {
+        self.thread.get_or_init(thread::current);
+        self.is_asleep.store(true, Ordering::Relaxed);
+        // Pairs with that of `wake`: one of the two sees what the other has written.
+        fence(Ordering::SeqCst);
+        if !is_to_go_on() {
+            thread::park_timeout(LONGEST_SLEEP);
+        }
+        self.is_asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread, if it sleeps, after a frontier has moved.
+    fn wake(&self) {
+        if self.is_asleep.load(Ordering::Relaxed)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+}
+
 /// What the threads share.
 struct Shared {
     frontiers: Vec<Frontier>,
+    sleepers: Vec<Sleeper>,
     /// What a part has sent to another: `mail[from][to]`.
     mail: Vec<Vec<Mailbox>>,
     is_to_stop: AtomicBool,
@@ -50,6 +87,7 @@ impl Shared {
         let mail = || (0..parts).map(|_| Mailbox::default()).collect();
         Shared {
             frontiers: (0..parts).map(|_| Frontier::default()).collect(),
+            sleepers: (0..parts).map(|_| Sleeper::default()).collect(),
             mail: (0..parts).map(|_| mail()).collect(),
             is_to_stop: AtomicBool::new(false),
         }
@@ -148,8 +186,7 @@ impl Turns<'_> {
     fn wait(&self, frontier: Time) -> Option<Time> {
         let mut looks = 0;
         loop {
-            let bounds = self.after.iter().map(|&(from, delay)| self.shared.frontier(from) + delay);
-            let bound = bounds.min().map_or(self.stop, |bound| bound.min(self.stop));
+            let bound = self.bound();
             if bound > frontier {
                 return Some(bound);
             }
@@ -157,8 +194,18 @@ impl Turns<'_> {
                 return None;
             }
             looks += 1;
-            if looks > LOOKS { thread::yield_now() } else { spin_loop() }
+            if looks < LOOKS {
+                spin_loop();
+            } else {
+                self.shared.sleepers[self.own].sleep(|| self.bound() > frontier);
+            }
         }
+    }
+
+    /// How far the other frontiers let the part go.
+    fn bound(&self) -> Time {
+        let bounds = self.after.iter().map(|&(from, delay)| self.shared.frontier(from) + delay);
+        bounds.min().map_or(self.stop, |bound| bound.min(self.stop))
     }
 
     /// Sends what other parts are to have, then publishes the frontier.
@@ -169,6 +216,8 @@ impl Turns<'_> {
             }
         }
         self.shared.frontiers[self.own].0.store(part.frontier.as_ps(), Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.shared.sleepers.iter().for_each(Sleeper::wake);
     }
 
     /// Sends the rows collected. Returns whether somebody takes them.
