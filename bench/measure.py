@@ -1,4 +1,4 @@
-"""Measures one run in its own process: `python -m bench.measure SCENARIO SETTINGS`.
+"""Measures one run in its own process: `python -m bench.measure SCENARIO SETTINGS [CORES]`.
 
 The result is the CPU time of the engine's thread (`engine_s`). Other load on the machine hardly
 changes it, and on an idle machine it equals the wall-clock time. Another thread writes the tables;
@@ -51,6 +51,7 @@ def main() -> int:
     from narrows.testbed.scenario import plan, sweep
 
     scenario, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
+    cores = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     (point,) = sweep.read(scenario, list(settings.items()))
     text = json.dumps(plan.make_plan(point.scenario, str(scenario)))
     before_kib = memory_kib("VmRSS")
@@ -58,7 +59,7 @@ def main() -> int:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     with tempfile.TemporaryDirectory() as out:
         wall, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
-        summary = engine.run(text, out, None)
+        summary = engine.run(text, out, None, threads=cores)
         wall_s = time.perf_counter() - wall
         process_s, engine_s = time.process_time() - process, time.thread_time() - thread
         written = sum(file.stat().st_size for file in os.scandir(out))

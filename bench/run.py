@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.section import ROOT, Json, Options
-from bench.sections import ack, calibrate, dpdk, inner, peers, start, switch, whole
+from bench.sections import ack, calibrate, cores, dpdk, inner, peers, start, switch, whole
 
 RESULTS = Path(__file__).with_name("results.json")
 #: A rate may fall to this share of its earlier value, in units of the calibration loop.
@@ -27,6 +27,7 @@ FLOOR = 2 / 3
 #: In the order of measurement.
 SECTIONS = (
     whole.SECTION,
+    cores.SECTION,
     peers.SECTION,
     start.SECTION,
     switch.SECTION,
