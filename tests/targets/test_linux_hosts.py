@@ -218,7 +218,7 @@ def test_datagrams_are_the_kernels_too(tmp_path: Path, machine: Machine) -> None
 
 @needs_hosts
 @programs("iperf3")
-def test_iperf3_stands_in_as_the_application(tmp_path: Path) -> None:
+def test_iperf3_stands_in_as_the_application(tmp_path: Path, machine: Machine) -> None:
     text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"4s"', '"2s"')
     text += f'[[flow]]\nvariant = "cubic"\nsegment = "1000B"\n{WIDE}'
     options = ("--target", "dpdk", "--hosts", "iperf3", "--out", tmp_path, "--no-figures")
@@ -228,7 +228,10 @@ def test_iperf3_stands_in_as_the_application(tmp_path: Path) -> None:
     run = RunDirectory(path)
     [flow] = run.summary["flows"]
     # Less than two seconds of the link, since iperf3 has to start.
-    assert 1e6 < flow["delivered_bytes"] < 2.5e6 * 1000 / 1066
+    assert flow["delivered_bytes"] < 2.5e6 * 1000 / 1066
+    # On a busy machine it may start after the end.
+    with judged(run.longest_gap_us, machine.longest_us()):
+        assert flow["delivered_bytes"] > 1e6
     rows = run.table("flows")
     assert {cwnd % 1000 for cwnd in rows["cwnd_bytes"].to_list()} == {0}
     assert 0 <= flow["delivered_bytes"] - rows["acked_bytes"].to_list()[-1] < 100_000
