@@ -24,7 +24,9 @@ module top (
 
     rgmii_board #(
         .OSCILLATOR_25(4), .RX_DELAY_TAPS(0), .TX_DELAY_TAPS(0),
-        .MEMORY_LOG2_0(16), .MEMORY_LOG2_1(16), .DEPTH_LOG2(10)
+        .MEMORY_LOG2_0(16), .MEMORY_LOG2_1(16), .DEPTH_LOG2(10),
+        // Block RAM is for the frames: 102 of 108.
+        .BLOCK_COPIES(0)
     ) board (
         .oscillator(clk100), .rx_clk({eth1_rx_clk, eth0_rx_clk}),
         .rx_ctl({eth1_rx_ctl, eth0_rx_ctl}), .rx_0_pins(eth0_rx_data), .rx_1_pins(eth1_rx_data),

@@ -7,7 +7,8 @@ module rgmii_board #(
     parameter int MEMORY_LOG2_1 = 14,
     parameter int DEPTH_LOG2 = 9,
     parameter int STEPS = 2,
-    parameter int HAS_CODEL = 1
+    parameter int HAS_CODEL = 1,
+    parameter int BLOCK_COPIES = 1
 ) (
     input  logic       oscillator,
     input  logic [1:0] rx_clk,
@@ -46,7 +47,7 @@ module rgmii_board #(
 
     bottleneck_board #(
         .MEMORY_LOG2_0(MEMORY_LOG2_0), .MEMORY_LOG2_1(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2),
-        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
+        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL), .BLOCK_COPIES(BLOCK_COPIES)
     ) bottleneck (
         .clk, .line_clk, .rst,
         .rx_0_clk(rx_clk[0]), .rx_0_valid(rx_valid[0]), .rx_0_error(rx_error[0]), .rx_0_data,

@@ -15,6 +15,8 @@ module bottleneck_board #(
     // Of the arithmetic, in a cycle.
     parameter int STEPS = 2,
     parameter int HAS_CODEL = 1,
+    // Whether block RAM holds the registers that can be read, or LUTs.
+    parameter int BLOCK_COPIES = 1,
     parameter int MEMORY_LOG2_0 = 15,
     parameter int MEMORY_LOG2_1 = 14,
     parameter int DEPTH_LOG2 = 9,
@@ -79,7 +81,7 @@ module bottleneck_board #(
     direction #(
         .MEMORY_LOG2(MEMORY_LOG2_0), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .QUIET_PS(QUIET_PS),
-        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
+        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL), .BLOCK_COPIES(BLOCK_COPIES)
     ) direction_0 (
         .clk, .rst(rst_0), .now, .ahead,
         .rx_clk(rx_0_clk), .rx_valid(rx_0_valid), .rx_error(rx_0_error), .rx_data(rx_0_data),
@@ -116,7 +118,7 @@ module bottleneck_board #(
     direction #(
         .MEMORY_LOG2(MEMORY_LOG2_1), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .QUIET_PS(QUIET_PS),
-        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
+        .STEPS(STEPS), .HAS_CODEL(HAS_CODEL), .BLOCK_COPIES(BLOCK_COPIES)
     ) direction_1 (
         .clk, .rst(rst_1), .now, .ahead,
         .rx_clk(rx_1_clk), .rx_valid(rx_1_valid), .rx_error(rx_1_error), .rx_data(rx_1_data),

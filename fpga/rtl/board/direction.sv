@@ -7,7 +7,8 @@ module direction #(
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
     parameter int QUIET_PS = 1_300_000,
     parameter int STEPS = 2,
-    parameter int HAS_CODEL = 1
+    parameter int HAS_CODEL = 1,
+    parameter int BLOCK_COPIES = 1
 ) (
     input  logic                                  clk,
     input  logic                                  rst,
@@ -114,7 +115,7 @@ module direction #(
     );
     port_registers #(
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .HAS_CODEL(HAS_CODEL),
-        .PACKETS_BITS(DEPTH_LOG2 + 2), .BYTES_BITS(DEPTH_LOG2 + 12)
+        .BLOCK_COPIES(BLOCK_COPIES), .PACKETS_BITS(DEPTH_LOG2 + 2), .BYTES_BITS(DEPTH_LOG2 + 12)
     ) registers (
         .clk, .rst, .now, .select, .is_write, .address, .value, .done, .status, .result,
         .settings_valid, .settings_ready, .settings_at, .settings,

@@ -10,6 +10,8 @@ module port_registers #(
     parameter longint MOST_DELAY_PS = 64'd1_000_000_000_000,
     // Without it CoDel can't be put in force.
     parameter int HAS_CODEL = 1,
+    // Whether block RAM holds what can be read of the shadow registers, or LUTs.
+    parameter int BLOCK_COPIES = 1,
     // Bits of the packets and bytes of a full queue. A threshold above that is as good as another.
     parameter int PACKETS_BITS = narrows_pkg::PACKETS_W,
     parameter int BYTES_BITS = narrows_pkg::BYTES_W
@@ -133,9 +135,11 @@ module port_registers #(
         is_dead <= settings.loss_set_state && has_state == 0;
     end
 
-    // What the shadow registers hold, once more, to be read: distributed RAM takes a quarter of
-    // the multiplexers. The reset fills it, in 32 cycles.
-    (* ram_style = "block", no_rw_check *)
+    // What the shadow registers hold, once more, to be read: memory takes a quarter of the
+    // multiplexers at most. The reset fills it, in 32 cycles.
+`ifdef YOSYS
+    (* ram_style = BLOCK_COPIES != 0 ? "block" : "distributed", no_rw_check *)
+`endif
     logic [TIME_W-1:0] copies [0:31];
     logic [TIME_W-1:0] first_value, copy, copied;
     logic [4:0]        fill_at = '0;
