@@ -91,14 +91,13 @@ def tool(name: str) -> str:
 
 
 def run(command: list[str], log: Path) -> str:
-    """Runs a tool; its output goes to `log`. Raises `BuildError` if it fails."""
-    done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    log.write_text(done.stdout)
+    """Runs a tool; its output goes to `log` as it comes. Raises `BuildError` if it fails."""
+    with log.open("w") as file:
+        done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False)
+    said = log.read_text()
     if done.returncode:
-        raise BuildError(f"{Path(command[0]).name} failed; see {log}\n{done.stdout[-2000:]}")
-    return done.stdout
+        raise BuildError(f"{Path(command[0]).name} failed; see {log}\n{said[-2000:]}")
+    return said
 
 
 def sources(board: str) -> list[str]:
