@@ -99,7 +99,6 @@ def show(results: Results, request: ShellOptions) -> None:
     """Prints the run's verdict and its table on standard error, which the program's output does
     not share, and draws its figures.
     """
-    from narrows.analysis.figures import draw
     from narrows.testbed.cli.results_table import results_table
 
     for outcome in results.outcomes:
@@ -110,4 +109,7 @@ def show(results: Results, request: ShellOptions) -> None:
         screen.print(results_table(results.title, results.outcomes, screen))
         print(f"results: {results.outcomes[0].job.final}", file=sys.stderr)
     if request.figures and results.good:
+        # Here, for matplotlib wants a directory that it can write to.
+        from narrows.analysis.figures import draw
+
         draw(results.directory, results.figures)
