@@ -21,8 +21,9 @@ FPGA_TOOLS := $(VENV_PYTHON) -c 'import cocotb, cocotbext.eth, yowasp_nextpnr_ec
 # cargo fmt does not find modules that a macro declares.
 RUSTFMT_BY_MACRO := rustfmt --check --edition 2024 queueing/src/disciplines/*.rs
 
-# A process that any other one interrupts at once.
-IDLE := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
+# A process that any other one interrupts at once, with a process group of its own.
+IDLE := $(shell setsid true 2>/dev/null && echo setsid) \
+	$(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
 
 # Images of containers set it. Then each process compiles every library that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -44,12 +45,16 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 test: ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@failed=; rust=$$(mktemp); python=$$(mktemp); \
+	stop() { kill -- -$$1 2>/dev/null || kill $$1 2>/dev/null; }; \
 	$(IDLE) $(MAKE) --no-print-directory test-binaries >/dev/null 2>&1 & early=$$!; \
 	$(MAKE) --no-print-directory setup \
-	|| { kill $$early 2>/dev/null; rm -f $$rust $$python; exit 1; }; \
+	|| { stop $$early; rm -f $$rust $$python; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	wait $$compiling || failed="$$failed lint-rust"; \
+	{ sleep 60; stop $$early; stop $$compiling; } & patience=$$!; \
+	wait $$compiling; compiled=$$?; kill $$patience 2>/dev/null; \
+	[ $$compiled = 0 ] || $(MAKE) --no-print-directory compiled >$$rust 2>&1 \
+	|| failed="$$failed lint-rust"; \
 	$(MAKE) --no-print-directory lint-python >$$python 2>&1 & linting=$$!; \
 	$(MAKE) --no-print-directory test-shared || failed="$$failed test-shared"; \
 	wait $$linting || failed="$$failed lint-python"; \
@@ -62,7 +67,8 @@ test: ## every test and lint, of Rust and Python
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
 # What the later parts need, and the lints: during set-up and `test-alone`, which leave a core partly
-# idle. Two cargos wait for each other. `test-rust` reports what does not compile.
+# idle. Beside other work on all cores that may take hours, so `test` starts it again, without `IDLE`,
+# a minute after `test-alone`. Two cargos wait for each other. `test-rust` reports what does not compile.
 compiled: setup test-binaries lint-rust
 
 test-binaries:
