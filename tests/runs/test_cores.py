@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,21 @@ def test_several_runs_share_the_cores() -> None:
     settings = SIM.settings(OUR_HOSTS, {"cores": "8"})
     shares = [SIM.settings_of_each(settings, runs)["cores"] for runs in (1, 3, 8, 100)]
     assert shares == [8, 2, 1, 1]
+
+
+def test_threads_do_not_outnumber_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one core, two threads took 28 times the time."""
+    asked: list[int] = []
+
+    def record(*_: object, threads: int, **__: object) -> dict[str, int]:
+        asked.append(threads)
+        return {}
+
+    monkeypatch.setattr(engine, "run", record)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
+    plan = json.dumps(planned("first-look.toml"))
+    for cores in (1, 2, 8):
+        SIM.run(plan, tmp_path, lambda _: True, {"cores": cores})
+    assert asked == [1, 2, 2]

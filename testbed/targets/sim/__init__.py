@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -55,10 +56,11 @@ class Sim(Target):
         sockets: Sockets | None = None,
         watch: Watch | None = None,
     ) -> Summary:
-        """See `Target`."""
+        """See `Target`. Threads that outnumber the cores of this process would take turns."""
         from narrows.testbed.targets.sim.run import run
 
-        return run(plan, out, progress, int(str(settings.get("cores", 1))), watch)
+        cores = min(int(str(settings.get("cores", 1))), len(os.sched_getaffinity(0)))
+        return run(plan, out, progress, cores, watch)
 
 
 SIM: Final = Sim()
