@@ -33,7 +33,7 @@ from narrows.testbed.targets.linux.run import voided
 from tests.interop.conftest import plumbing  # noqa: F401
 from tests.runs.test_datagrams import CBR
 from tests.support.needs import programs, without
-from tests.support.real_time import Machine, judged
+from tests.support.real_time import Machine, judged, needs_dpdk
 from tests.support.world import ROOT, RunDirectory, command, environment, narrows, write
 from tests.targets.test_real_time import WIDE
 
@@ -341,6 +341,7 @@ def test_virtual_time_has_no_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert "linux: is in real time: --target dpdk" in capsys.readouterr().err
 
 
+@needs_dpdk
 def test_without_root_the_run_ends_and_names_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
