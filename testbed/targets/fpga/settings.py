@@ -105,8 +105,8 @@ def board_settings(plan: Plan, switch_plan: SwitchPlan, limits: Limits) -> Board
 
 
 def check_port(port: PortConfig, switch_plan: SwitchPlan, limits: Limits) -> None:
-    """Raises `PlanError` for a rate above the line, a bottleneck's queue above the memory, and
-    CoDel on a board that lacks it.
+    """Raises `PlanError` for a rate above the line, a bottleneck's queue above the memory or of
+    more packets than the board has entries for, and CoDel on a board that lacks it.
     """
     number = port["port"]
     discipline = port.get("discipline", "drop-tail")
@@ -115,11 +115,24 @@ def check_port(port: PortConfig, switch_plan: SwitchPlan, limits: Limits) -> Non
         raise PlanError(f"port {number}: discipline codel: this board was built without it")
     if port["rate_bps"] is not None:
         check_rate(port["rate_bps"], limits, f"port {number}")
-    most, room = queue_bytes(port, switch_plan), limits.room[number]["bytes"]
-    if number == switch_plan.port and most > room - FRAME_BYTES:
-        kind, value = kind_and_value(port["queue"])
-        what = f"takes {most} bytes; this board's memory holds {room - FRAME_BYTES} besides a frame"
-        raise PlanError(f"port {number}: a queue of {value} {kind} {what}: use a shorter queue")
+    if number == switch_plan.port:
+        check_queue(port, switch_plan, limits.room[number])
+
+
+def check_queue(port: PortConfig, switch_plan: SwitchPlan, room: dict[str, int]) -> None:
+    """Raises `PlanError` for a queue that a port has no room for."""
+    most = queue_bytes(port, switch_plan)
+    packets = -(-most // switch_plan.packet_bytes)
+    kind, value = kind_and_value(port["queue"])
+    if most > room["bytes"] - FRAME_BYTES:
+        left = room["bytes"] - FRAME_BYTES
+        what = f"takes {most} bytes; this board's memory holds {left} besides a frame"
+    elif packets > room["packets"]:
+        what = f"holds {packets} full packets; this board's holds {room['packets']}"
+    else:
+        return
+    where = f"port {port['port']}"
+    raise PlanError(f"{where}: a queue of {value} {kind} {what}: use a shorter queue")
 
 
 def check_rate(rate_bps: int, limits: Limits, where: str) -> None:
@@ -142,12 +155,16 @@ def queue_bytes(port: PortConfig, switch_plan: SwitchPlan) -> int:
 
 
 def holds(port: PortConfig, delay_ps: int, switch_plan: SwitchPlan, limits: Limits) -> bool:
-    """Whether a port's memory holds what is on its way besides a full queue. The queue towards
-    the senders holds acknowledgements; those that do not fit are drops, which void the run.
+    """Whether a port's memory holds what is on its way besides a full queue, and its delay line
+    those packets. The queue towards the senders holds acknowledgements; those that do not fit are
+    drops, which void the run.
     """
     on_the_way = (port["rate_bps"] or limits.line_bps) * delay_ps // (8 * PS_PER_S)
     queued = queue_bytes(port, switch_plan) if port["port"] == switch_plan.port else 0
-    return queued + on_the_way + FRAME_BYTES <= limits.room[port["port"]]["bytes"]
+    room = limits.room[port["port"]]
+    # One entry of the delay line stays free.
+    fits = on_the_way // switch_plan.packet_bytes + 1 < room["packets"]
+    return fits and queued + on_the_way + FRAME_BYTES <= room["bytes"]
 
 
 def port_settings(

@@ -23,6 +23,8 @@ from tests.support.world import write
 
 ROOM = {1: {"packets": 512, "bytes": 1 << 14}, 2: {"packets": 512, "bytes": 1 << 15}}
 BOARD = Limits(10**9, 16_000, ROOM, has_codel=True)
+DEEP = Limits(10**9, 16_000, {1: ROOM[1], 2: {"packets": 1024, "bytes": 1 << 22}}, has_codel=False)
+"""A board with a deep memory towards port 1."""
 SLOWED = Limits(10**6, 16_000_000, ROOM, has_codel=True)
 SCENARIO = """
 title = "t"
@@ -86,6 +88,26 @@ def test_what_this_board_cannot_do_is_refused(
 ) -> None:
     with pytest.raises(PlanError, match=said):
         settings(tmp_path, change, limits=SLOWED)
+
+
+def test_a_deep_queue_takes_as_many_packets_as_entries(tmp_path: Path) -> None:
+    fast = ('"1Mbps"', '"100Mbps"')
+    *_, receivers = settings(tmp_path, fast, ('"10packets"', '"100ms"'), limits=DEEP).ports
+    assert receivers.queue == {"time_ps": 100 * 10**9}
+    # 1.6 MB are in the memory, but 1,057 packets of 1,514 bytes.
+    refused = "a queue of 1600000 bytes holds 1057 full packets; this board's holds 1024"
+    with pytest.raises(PlanError, match=refused):
+        settings(tmp_path, fast, ('"10packets"', '"1600kB"'), limits=DEEP)
+
+
+def test_a_delay_of_more_packets_than_entries_is_the_hosts(tmp_path: Path) -> None:
+    room = {port: {"packets": 1024, "bytes": 1 << 22} for port in ROOM}
+    both = replace(DEEP, room=room)
+    fast = ('"1Mbps"', '"100Mbps"')
+    assert settings(tmp_path, fast, limits=both).hosts_delay_ps == 0
+    # 2.5 MB are in the memory, but 1,651 packets.
+    made = settings(tmp_path, fast, ('"20ms"', '"200ms"'), limits=both)
+    assert made.hosts_delay_ps == 200 * 10**9 - 4 * 10**6
 
 
 def test_codel_is_refused_on_a_board_without_it(tmp_path: Path) -> None:
