@@ -120,9 +120,9 @@ fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its pr
 	@$(FPGA_TOOLS)
 	$(VENV_PYTHON) -m pytest tests/fpga
 
-fpga: setup ## the bitstream of BOARD (colorlight-5a-75b or ecp5-versa), the best of SEEDS (10)
+fpga: setup ## the bitstream of BOARD (colorlight-5a-75b or ecp5-versa), the best of SEEDS (10); a seed gets MINUTES (any)
 	@$(FPGA_TOOLS)
-	@$(VENV_PYTHON) fpga/build.py $(or $(BOARD),colorlight-5a-75b) $(if $(SEEDS),--seeds $(SEEDS))
+	@$(VENV_PYTHON) fpga/build.py $(or $(BOARD),colorlight-5a-75b) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 fpga-report: setup ## resources and clocks of the hardware bottleneck; writes docs/reports/fpga.md
 	@$(FPGA_TOOLS)

@@ -55,7 +55,9 @@ BOARDS = {
 
 @dataclass(frozen=True)
 class Routed:
-    """What a seed gave: the lowest clock, each scaled to a constraint of `MHZ`."""
+    """What a seed gave: the lowest clock, each scaled to a constraint of `MHZ`; 0 if it was not
+    routed in time.
+    """
 
     seed: int
     mhz: float
@@ -90,10 +92,16 @@ def tool(name: str) -> str:
     raise BuildError(f"{name} is not installed: make fpga-test installs yowasp-{name}")
 
 
-def run(command: list[str], log: Path) -> str:
-    """Runs a tool; its output goes to `log` as it comes. Raises `BuildError` if it fails."""
+def run(command: list[str], log: Path, limit_s: float | None = None) -> str:
+    """Runs a tool; its output goes to `log` as it comes.
+
+    Raises `BuildError` if it fails, and `subprocess.TimeoutExpired` if it takes longer than the
+    limit.
+    """
     with log.open("w") as file:
-        done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False, timeout=limit_s
+        )
     said = log.read_text()
     if done.returncode:
         raise BuildError(f"{Path(command[0]).name} failed; see {log}\n{said[-2000:]}")
@@ -123,17 +131,20 @@ def synthesize(board: Board, out: Path) -> Path:
     return netlist
 
 
-def route(board: Board, netlist: Path, seed: int, out: Path) -> Routed:
-    """Places and routes a netlist with a seed."""
+def route(board: Board, netlist: Path, seed: int, out: Path, limit_s: float | None) -> Routed:
+    """Places and routes a netlist with a seed. Some seeds leave no way for the last connections."""
     config, report = out / f"seed-{seed}.config", out / f"seed-{seed}.json"
     pins = FPGA / "boards" / board.name / "pins.lpf"
-    run(
-        [tool("nextpnr-ecp5"), *board.options, "--json", str(netlist.relative_to(ROOT)),
-         "--lpf", str(pins.relative_to(ROOT)), "--textcfg", str(config.relative_to(ROOT)),
-         "--report", str(report.relative_to(ROOT)), "--freq", str(MHZ), "--seed", str(seed),
-         "--timing-allow-fail"],
-        out / f"seed-{seed}.log",
-    )  # fmt: skip
+    command = [
+        tool("nextpnr-ecp5"), *board.options, "--json", str(netlist.relative_to(ROOT)),
+        "--lpf", str(pins.relative_to(ROOT)), "--textcfg", str(config.relative_to(ROOT)),
+        "--report", str(report.relative_to(ROOT)), "--freq", str(MHZ), "--seed", str(seed),
+        "--timing-allow-fail",
+    ]  # fmt: skip
+    try:
+        run(command, out / f"seed-{seed}.log", limit_s)
+    except subprocess.TimeoutExpired:
+        return Routed(seed, 0.0, config)
     return Routed(seed, lowest_mhz(json.loads(report.read_text())), config)
 
 
@@ -160,16 +171,22 @@ def utilization(log: str) -> dict[str, tuple[int, int]]:
     return {name: (int(used), int(most)) for name, used, most in lines}
 
 
-def build(board: Board, seeds: list[int]) -> list[Routed]:
-    """Builds a board with each seed; prints what came out. The fastest is packed."""
+def build(board: Board, seeds: list[int], limit_s: float | None) -> list[Routed]:
+    """Builds a board with each seed; prints what came out. The fastest is packed.
+
+    Raises `BuildError` if no seed was routed within the limit.
+    """
     out = OUT / board.name
     out.mkdir(parents=True, exist_ok=True)
     netlist = synthesize(board, out)
     found: list[Routed] = []
     for seed in seeds:
-        found.append(route(board, netlist, seed, out))
-        print(f"{board.name}: seed {seed}: {found[-1].mhz:.1f} MHz", flush=True)
+        found.append(route(board, netlist, seed, out, limit_s))
+        result = f"{found[-1].mhz:.1f} MHz" if found[-1].mhz else "not routed in time"
+        print(f"{board.name}: seed {seed}: {result}", flush=True)
     best = max(found, key=lambda routed: routed.mhz)
+    if not best.mhz:
+        raise BuildError(f"{board.name}: no seed was routed in time: try more --minutes, or SEEDS")
     median = statistics.median(routed.mhz for routed in found)
     print(f"{board.name}: median {median:.1f} MHz of {len(found)} seeds, best {best.mhz:.1f} MHz")
     print(f"{board.name}: {pack(best, out)}")
@@ -183,9 +200,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("board", choices=BOARDS)
     parser.add_argument("--seeds", type=int, default=10, help="how many seeds nextpnr gets")
+    parser.add_argument("--minutes", type=float, help="the most that a seed gets (default: any)")
     given = parser.parse_args()
     try:
-        found = build(BOARDS[given.board], list(range(1, given.seeds + 1)))
+        limit_s = 60 * given.minutes if given.minutes else None
+        found = build(BOARDS[given.board], list(range(1, given.seeds + 1)), limit_s)
     except BuildError as error:
         print(error, file=sys.stderr)
         return 2

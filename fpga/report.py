@@ -35,10 +35,11 @@ RESOURCES = {
 CLOCKS = {
     "receiver 0": r"eth0_rx_clk|rx_clk\[0\]",
     "receiver 1": r"eth1_rx_clk|rx_clk\[1\]",
-    "line": r"line_clk",
+    "line": "",
     "core": "",
 }
-"""A board's clocks, each with what its net's name has; the core's is the other one."""
+"""A board's clocks, each with what its net's name has. The core's is the one of `CORE_MHZ`, and the
+line's is the other one."""
 CORE_MHZ = build.MHZ / 2
 DECISION_CYCLES = 40
 """What an arrival and its departure take of the decisions, with CoDel and two steps: measured by
@@ -53,9 +54,9 @@ class BoardResult:
 
     name: str
     clocks: dict[int, dict[str, float]]
-    """Of each seed: the MHz that each clock reached."""
+    """Of each seed: the MHz that each clock reached; none if it was not routed."""
     mhz: list[float]
-    """Of each seed: the lowest of its clocks."""
+    """Of each seed: the lowest of its clocks; 0 if it was not routed."""
     used: dict[str, tuple[int, int]]
     """Resources: used, and of how many."""
 
@@ -66,21 +67,25 @@ def board_result(board: build.Board) -> BoardResult | None:
     reports = {int(path.stem.removeprefix("seed-")): path for path in out.glob("seed-*.json")}
     if not reports:
         return None
-    read = {seed: json.loads(reports[seed].read_text()) for seed in sorted(reports)}
-    clocks = {seed: clocks_of(report) for seed, report in read.items()}
-    mhz = [build.lowest_mhz(report) for report in read.values()]
+    seeds = sorted(int(path.stem.removeprefix("seed-")) for path in out.glob("seed-*.log"))
+    read = {seed: json.loads(reports[seed].read_text()) for seed in seeds if seed in reports}
+    clocks = {seed: clocks_of(read[seed]) if seed in read else {} for seed in seeds}
+    mhz = [build.lowest_mhz(read[seed]) if seed in read else 0.0 for seed in seeds]
     used = build.utilization(reports[min(reports)].with_suffix(".log").read_text())
     return BoardResult(board.name, clocks, mhz, used)
 
 
 def clocks_of(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, float]:
     """The MHz of each clock in nextpnr's report, by the name of `CLOCKS`."""
-    return {
-        next(title for title, pattern in CLOCKS.items() if re.search(pattern, net)): found[
-            "achieved"
-        ]
-        for net, found in report["fmax"].items()
-    }
+    return {clock_name(net, found["constraint"]): found["achieved"]
+            for net, found in report["fmax"].items()}  # fmt: skip
+
+
+def clock_name(net: str, mhz: float) -> str:
+    """The name in `CLOCKS` of a clock with a net and a constraint."""
+    if mhz == CORE_MHZ:
+        return "core"
+    return next(title for title, pattern in CLOCKS.items() if re.search(pattern, net))
 
 
 def cells(stat: str) -> dict[str, int]:
@@ -124,6 +129,7 @@ def boards(results: Iterable[BoardResult]) -> list[str]:
         "|---" * (5 + len(RESOURCES)) + "|",
     ]  # fmt: skip
     for result in results:
+        routed = [mhz for mhz in result.mhz if mhz]
         median = statistics.median(result.mhz)
         closed = sum(mhz >= build.MHZ for mhz in result.mhz)
         used = [
@@ -131,8 +137,8 @@ def boards(results: Iterable[BoardResult]) -> list[str]:
             for count, most in (result.used[cell] for cell in RESOURCES.values())
         ]
         lines.append(
-            f"| {result.name} | {len(result.mhz)} | {median:.1f} | {min(result.mhz):.1f}, "
-            f"{max(result.mhz):.1f} | {closed} of {len(result.mhz)} | {' | '.join(used)} |"
+            f"| {result.name} | {len(result.mhz)} | {median:.1f} | {min(routed):.1f}, "
+            f"{max(routed):.1f} | {closed} of {len(result.mhz)} | {' | '.join(used)} |"
         )
     return lines
 
@@ -142,7 +148,7 @@ def seeds(results: Iterable[BoardResult]) -> list[str]:
     lines = ["| board | seed | " + " | ".join(CLOCKS) + " |", "|---" * (2 + len(CLOCKS)) + "|"]
     for result in results:
         for seed, clocks in result.clocks.items():
-            reached = [f"{clocks[name]:.1f}" if name in clocks else "" for name in CLOCKS]
+            reached = [f"{clocks[name]:.1f}" if name in clocks else "not routed" for name in CLOCKS]
             lines.append(f"| {result.name} | {seed} | {' | '.join(reached)} |")
     return lines
 

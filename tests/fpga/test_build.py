@@ -123,12 +123,34 @@ def test_cells_are_those_of_the_last_table(stat: str) -> None:
 def test_a_seed_has_the_clock_of_each_net() -> None:
     report = program_of("report")
     nets = {
-        "$glbnet$clk": 66.0, "board.line_clk": 126.0, "eth0_rx_clk$TRELLIS_IO_IN": 180.0,
-        "board.rx_clk[1]": 170.0,
+        "$glbnet$clk": (66.0, 62.5), "board.crossing.out_clk": (126.0, 125.0),
+        "eth0_rx_clk$TRELLIS_IO_IN": (180.0, 125.0), "board.rx_clk[1]": (170.0, 125.0),
     }  # fmt: skip
-    found = {"fmax": {net: {"achieved": mhz, "constraint": 125.0} for net, mhz in nets.items()}}
+    found = {
+        "fmax": {net: {"achieved": mhz, "constraint": least} for net, (mhz, least) in nets.items()}
+    }
     expected = {"core": 66.0, "line": 126.0, "receiver 0": 180.0, "receiver 1": 170.0}
     assert report.clocks_of(found) == expected
+
+
+def test_a_seed_that_is_not_routed_in_time_counts_as_open(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "nextpnr"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(build, "tool", lambda _: str(slow))
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "FPGA", tmp_path / "fpga")
+    board = build.BOARDS["ecp5-versa"]
+    found = build.route(board, tmp_path / "top.json", 7, tmp_path, 0.1)
+    assert (found.seed, found.mhz, found.is_closed) == (7, 0.0, False)
+    report = program_of("report")
+    clocks = {6: {"core": 66.0}, 7: {}}
+    used = dict.fromkeys(report.RESOURCES.values(), (1, 2))
+    result = report.BoardResult("ecp5-versa", clocks, [132.0, 0.0], used)
+    assert "| 2 | 66.0 | 132.0, 132.0 | 1 of 2 |" in report.boards([result])[-1]
+    assert report.seeds([result])[-1].count("not routed") == len(report.CLOCKS)
 
 
 @pytest.mark.parametrize(
