@@ -186,7 +186,7 @@ def build(board: Board, seeds: list[int], limit_s: float | None) -> list[Routed]
         print(f"{board.name}: seed {seed}: {result}", flush=True)
     best = max(found, key=lambda routed: routed.mhz)
     if not best.mhz:
-        raise BuildError(f"{board.name}: no seed was routed in time: try more --minutes, or SEEDS")
+        raise BuildError(f"{board.name}: no seed was routed in time: try more minutes or seeds")
     median = statistics.median(routed.mhz for routed in found)
     print(f"{board.name}: median {median:.1f} MHz of {len(found)} seeds, best {best.mhz:.1f} MHz")
     print(f"{board.name}: {pack(best, out)}")
@@ -195,12 +195,20 @@ def build(board: Board, seeds: list[int], limit_s: float | None) -> list[Routed]
     return found
 
 
+def positive(text: str) -> int:
+    """A number from 1 on. Raises `argparse.ArgumentTypeError` for another text."""
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text}: expected a number from 1 on")
+
+
 def main() -> int:
     """Builds the board of the command line; 1 if timing is not closed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("board", choices=BOARDS)
-    parser.add_argument("--seeds", type=int, default=10, help="how many seeds nextpnr gets")
-    parser.add_argument("--minutes", type=float, help="the most that a seed gets (default: any)")
+    add = parser.add_argument
+    add("--seeds", type=positive, default=10, help="how many seeds nextpnr gets")
+    add("--minutes", type=positive, help="the most that a seed gets (default: any)")
     given = parser.parse_args()
     try:
         limit_s = 60 * given.minutes if given.minutes else None

@@ -153,6 +153,17 @@ def test_a_seed_that_is_not_routed_in_time_counts_as_open(
     assert report.seeds([result])[-1].count("not routed") == len(report.CLOCKS)
 
 
+@pytest.mark.parametrize("words", [("--minutes", "-5"), ("--minutes", "1h"), ("--seeds", "0")])
+def test_a_wrong_number_is_named(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    words: tuple[str, str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["build.py", "ecp5-versa", *words])
+    with pytest.raises(SystemExit):
+        build.main()
+    assert f"argument {words[0]}: {words[1]}: expected a number" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("width", "frame_bytes", "gbps"),
     # 40 cycles of 16 ns are 640 ns.
