@@ -32,6 +32,11 @@ class EngineMissingError(Exception):
     """The extension module is not built; the message has the command that builds it."""
 
 
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 @dataclass(frozen=True)
 class Need:
     """Software or a property of the machine that a part of Narrows needs."""

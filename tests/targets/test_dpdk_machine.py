@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed import files
+from narrows.testbed import files, needs
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
 from narrows.testbed.problems import InputError
@@ -36,7 +36,7 @@ TARGETS = [
 def test_three_cores_part_a_run_into_two_processes(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], cores: int, parted: bool
 ) -> None:
-    monkeypatch.setattr(dpdk, "cores", lambda: cores)
+    monkeypatch.setattr(needs, "cores", lambda: cores)
     options = cli.parser().parse_args(["run", "any.toml", "--target", "dpdk", *arguments])
     assert run.run_request(options).settings["processes"] == parted
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from narrows.schema.budgets import LIVE_PORTS
+from narrows.testbed import needs
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
@@ -42,7 +43,7 @@ class Dpdk(Target):
         """
         processes = options.get("processes")
         if processes is None:
-            processes = not hosts.in_kernel and dpdk.cores() > 2
+            processes = not hosts.in_kernel and needs.cores() > 2
         if processes and hosts.in_kernel:
             problem = Problem(f"{self.name}, {hosts.name}", "requires our hosts and --target dpdk")
             raise InputError("--processes", [problem])

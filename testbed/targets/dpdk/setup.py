@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -140,11 +139,6 @@ def missing() -> list[str]:
 def af_packet(number: int, interface: str) -> str:
     """The device string of a network interface of this machine."""
     return f"net_af_packet{number},iface={interface}"
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:

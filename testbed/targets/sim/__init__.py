@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from narrows.testbed import needs
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 
@@ -59,7 +59,7 @@ class Sim(Target):
         """See `Target`. Threads that outnumber the cores of this process would take turns."""
         from narrows.testbed.targets.sim.run import run
 
-        cores = min(int(str(settings.get("cores", 1))), len(os.sched_getaffinity(0)))
+        cores = min(int(str(settings.get("cores", 1))), needs.cores())
         return run(plan, out, progress, cores, watch)
 
 
