@@ -45,13 +45,14 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 test: ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@failed=; rust=$$(mktemp); python=$$(mktemp); \
-	stop() { kill -- -$$1 2>/dev/null || kill $$1 2>/dev/null; }; \
+	stop() { for each; do kill -- -$$each 2>/dev/null || kill $$each 2>/dev/null; done; }; \
+	trap 'stop $$early $$compiling; exit 1' INT TERM; \
 	$(IDLE) $(MAKE) --no-print-directory test-binaries >/dev/null 2>&1 & early=$$!; \
 	$(MAKE) --no-print-directory setup \
 	|| { stop $$early; rm -f $$rust $$python; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	{ sleep 60; stop $$early; stop $$compiling; } & patience=$$!; \
+	{ sleep 60; stop $$early $$compiling; } & patience=$$!; \
 	wait $$compiling; compiled=$$?; kill $$patience 2>/dev/null; \
 	[ $$compiled = 0 ] || $(MAKE) --no-print-directory compiled >$$rust 2>&1 \
 	|| failed="$$failed lint-rust"; \
