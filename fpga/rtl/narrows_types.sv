@@ -42,3 +42,14 @@ typedef struct packed {
     // How long a dequeued packet waited; 0 for other events.
     logic [narrows_pkg::TIME_W-1:0]      sojourn;
 } narrows_row_t;
+
+// The pins of an SDRAM of 32 bits without masks, but for its clock; `writes`: the data is driven.
+typedef struct packed {
+    logic        ras_n;
+    logic        cas_n;
+    logic        we_n;
+    logic [1:0]  bank;
+    logic [10:0] address;
+    logic        writes;
+    logic [31:0] data;
+} narrows_sdram_t;

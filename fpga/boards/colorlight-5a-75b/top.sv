@@ -26,7 +26,8 @@ module top (
         .oscillator(clk25), .rx_clk({eth1_rx_clk, eth0_rx_clk}),
         .rx_ctl({eth1_rx_ctl, eth0_rx_ctl}), .rx_0_pins(eth0_rx_data), .rx_1_pins(eth1_rx_data),
         .tx_clk({eth1_tx_clk, eth0_tx_clk}), .tx_ctl({eth1_tx_ctl, eth0_tx_ctl}),
-        .tx_0_pins(eth0_tx_data), .tx_1_pins(eth1_tx_data), .phy_rst_n()
+        .tx_0_pins(eth0_tx_data), .tx_1_pins(eth1_tx_data), .phy_rst_n(),
+        .line_clk(), .sdram(), .sdram_data(32'd0)
     );
     /* verilator lint_on PINCONNECTEMPTY */
 endmodule

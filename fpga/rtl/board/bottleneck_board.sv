@@ -9,7 +9,8 @@ module bottleneck_board #(
     // Of `clk`.
     parameter int PERIOD_PS = 16000,
     parameter longint LINE_RATE = 64'd1_000_000_000,
-    // The decisions take 170 cycles with new settings, a frame of the board's own 70.
+    // The decisions take 170 cycles with new settings, a frame of the board's own 70. Those from an
+    // SDRAM need 125 more.
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
     parameter int QUIET_PS = 1_300_000,
     // Of the arithmetic, in a cycle.
@@ -20,6 +21,9 @@ module bottleneck_board #(
     parameter int MEMORY_LOG2_0 = 15,
     parameter int MEMORY_LOG2_1 = 14,
     parameter int DEPTH_LOG2 = 9,
+    // Direction 0 may have its frames in an SDRAM (bottleneck_port.sv), and more of them.
+    parameter int DEPTH_LOG2_0 = DEPTH_LOG2,
+    parameter int SDRAM_REST_CYCLES = 0,
     parameter logic [47:0] OWN_MAC = 48'h024E42000001,
     // 192.168.78.66
     parameter logic [31:0] OWN_IP = 32'hC0A84E42
@@ -42,12 +46,15 @@ module bottleneck_board #(
     input  logic [7:0] rx_1_data,
     output logic       tx_1_valid,
     output logic       tx_1_error,
-    output logic [7:0] tx_1_data
+    output logic [7:0] tx_1_data,
+
+    input  logic [31:0]    sdram_data,
+    output narrows_sdram_t sdram
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int VALUE_W = narrows_board_pkg::VALUE_W;
     localparam logic [47:0] LAYOUT
-        = {8'(HAS_CODEL), 8'd2, 8'(DEPTH_LOG2), 8'(MEMORY_LOG2_0), 8'(DEPTH_LOG2),
+        = {6'd0, SDRAM_REST_CYCLES != 0, HAS_CODEL != 0, 8'd2, 8'(DEPTH_LOG2_0), 8'(MEMORY_LOG2_0), 8'(DEPTH_LOG2),
            8'(MEMORY_LOG2_1)};
 
     // A reset for each part, each a cycle later: none is far from what it resets.
@@ -79,7 +86,8 @@ module bottleneck_board #(
 
     /* verilator lint_off PINCONNECTEMPTY */
     direction #(
-        .MEMORY_LOG2(MEMORY_LOG2_0), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
+        .MEMORY_LOG2(MEMORY_LOG2_0), .DEPTH_LOG2(DEPTH_LOG2_0),
+        .SDRAM_REST_CYCLES(SDRAM_REST_CYCLES), .PERIOD_PS(PERIOD_PS),
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .QUIET_PS(QUIET_PS),
         .STEPS(STEPS), .HAS_CODEL(HAS_CODEL), .BLOCK_COPIES(BLOCK_COPIES)
     ) direction_0 (
@@ -91,7 +99,7 @@ module bottleneck_board #(
         .is_underrun(underrun_1),
         .select(select[1]), .is_write, .address, .value, .done(done_0), .status(status_0),
         .result(result_0), .row_valid(row_0_valid), .row_ready(row_0_ready), .row(row_0),
-        .faults(faults_0)
+        .faults(faults_0), .line_clk, .sdram, .sdram_data
     );
     // Nothing else is sent at port 1.
     frame_arbiter arbiter_1 (
@@ -128,7 +136,7 @@ module bottleneck_board #(
         .is_underrun(underrun_0),
         .select(select[2]), .is_write, .address, .value, .done(done_1), .status(status_1),
         .result(result_1), .row_valid(row_1_valid), .row_ready(row_1_ready), .row(row_1),
-        .faults(faults_1)
+        .faults(faults_1), .line_clk, .sdram(), .sdram_data(32'd0)
     );
     /* verilator lint_on PINCONNECTEMPTY */
     frame_arbiter arbiter_0 (

@@ -2,6 +2,8 @@
 module direction #(
     parameter int MEMORY_LOG2 = 15,
     parameter int DEPTH_LOG2 = 9,
+    // Of an SDRAM (bottleneck_port.sv); 0 is block RAM.
+    parameter int SDRAM_REST_CYCLES = 0,
     parameter int PERIOD_PS = 16000,
     parameter longint LINE_RATE = 64'd1_000_000_000,
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
@@ -50,7 +52,11 @@ module direction #(
     output logic                                  row_valid,
     input  logic                                  row_ready,
     output narrows_row_t                          row,
-    output logic [2:0]                            faults
+    output logic [2:0]                            faults,
+
+    input  logic                                  line_clk,
+    input  logic [31:0]                           sdram_data,
+    output narrows_sdram_t                        sdram
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
     // A port starts with a gigabit.
@@ -94,7 +100,7 @@ module direction #(
     narrows_settings_t settings;
     logic [6:0]        count_address;
     logic [47:0]       count;
-    logic              is_errored, is_runt, is_giant, row_lost, left;
+    logic              is_errored, is_runt, is_giant, row_lost, left, is_starved;
     logic [3:0]        event_address;
     logic [31:0]       event_count;
 
@@ -103,7 +109,8 @@ module direction #(
     /* verilator lint_on UNUSEDSIGNAL */
     assign out_odd = !out_keep[1];
     bottleneck_port #(
-        .DATA_WIDTH(16), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2), .PERIOD_PS(PERIOD_PS),
+        .DATA_WIDTH(16), .MEMORY_LOG2(MEMORY_LOG2), .DEPTH_LOG2(DEPTH_LOG2),
+        .SDRAM_REST_CYCLES(SDRAM_REST_CYCLES), .PERIOD_PS(PERIOD_PS),
         .QUIET_PS(QUIET_PS), .RATE_BITS(RATE_BITS), .STEPS(STEPS), .HAS_CODEL(HAS_CODEL)
     ) port (
         .clk, .rst, .now, .ahead, .in_valid, .in_ready, .in_data, .in_keep({!in_odd, 1'b1}),
@@ -111,7 +118,8 @@ module direction #(
         .out_data, .out_keep, .out_last,
         .settings_valid, .settings_ready, .settings_at, .settings, .row_valid, .row_ready, .row,
         .count_read, .count_address, .count_done, .count, .is_quiet,
-        .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by
+        .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by, .line_clk, .sdram,
+        .sdram_data, .is_starved
     );
     port_registers #(
         .LINE_RATE(LINE_RATE), .LEAST_DELAY_PS(LEAST_DELAY_PS), .HAS_CODEL(HAS_CODEL),
@@ -123,6 +131,7 @@ module direction #(
     );
     event_counts #(.PERIOD_PS(PERIOD_PS)) events (
         .clk, .rst, .is_errored, .is_runt, .is_giant, .row_lost, .left, .left_late_by, .waited,
-        .is_underrun, .faults, .address(event_address), .count(event_count)
+        .is_underrun(is_underrun || is_starved), .faults, .address(event_address),
+        .count(event_count)
     );
 endmodule

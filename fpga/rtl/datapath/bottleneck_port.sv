@@ -10,6 +10,9 @@ module bottleneck_port #(
     // The memory's bytes and the most frames in the queue, each as a power of two.
     parameter int MEMORY_LOG2 = 15,
     parameter int DEPTH_LOG2 = 9,
+    // Cycles of `line_clk` that an SDRAM needs before its first command. It has the frames then,
+    // and the streams have 16 bits; with 0, block RAM has them.
+    parameter int SDRAM_REST_CYCLES = 0,
     // The clock's period.
     parameter int PERIOD_PS = 8000,
     parameter int MIN_BYTES = 60,
@@ -66,7 +69,15 @@ module bottleneck_port #(
     output logic                           is_giant,
     output logic                           row_lost,
     output logic                           left,
-    output logic [narrows_pkg::TIME_W-1:0] left_late_by
+    output logic [narrows_pkg::TIME_W-1:0] left_late_by,
+
+    // The SDRAM. `is_starved` is high for one cycle: a word was sent that had not come from it.
+    /* verilator lint_off UNUSEDSIGNAL */
+    input  logic                           line_clk,
+    input  logic [31:0]                    sdram_data,
+    /* verilator lint_on UNUSEDSIGNAL */
+    output narrows_sdram_t                 sdram,
+    output logic                           is_starved
 );
     localparam int TIME_W = narrows_pkg::TIME_W;
     localparam int FRAME_W = narrows_pkg::FRAME_W;
@@ -77,12 +88,20 @@ module bottleneck_port #(
     // A frame has 24 bytes more on the wire.
     localparam int LENGTH_BITS = $clog2(MAX_BYTES + 25);
     localparam int OFFER_W = TIME_W + FRAME_W + 2 + TAG_W;
+    localparam bit HAS_SDRAM = SDRAM_REST_CYCLES != 0;
+    // The reader's address: the ring's, or that of the SDRAM's buffer.
+    localparam int READ_W = HAS_SDRAM ? 11 : ADDRESS_W;
 
     // The memory: frames in the queue, in the delay line, and a few that are offered.
     logic                  at_start, advance, commit, discard, has_room, rejected, freed, read;
+    logic                  can_write;
     logic [OFFERS_LOG2:0]  offers;
     logic                  discarded;
-    logic [ADDRESS_W-1:0]  start, write_at, read_at, freed_to;
+    logic [ADDRESS_W-1:0]  start, write_at, freed_to;
+    logic [READ_W-1:0]     read_at;
+    /* verilator lint_off UNUSEDSIGNAL */
+    logic [READ_W-1:0]     read_to;
+    /* verilator lint_on UNUSEDSIGNAL */
     logic [DATA_WIDTH-1:0] read_data;
     // A frame's tag is its place in the memory, and its checksum if it gets a mark.
     logic [TAG_W-1:0]      arrival_tag;
@@ -91,10 +110,6 @@ module bottleneck_port #(
         .clk, .rst, .at_start, .advance, .commit, .discard, .has_room, .start, .write_at,
         .rejected, .is_newest(offers == 1), .rejected_start(arrival_tag[ADDRESS_W-1:0]),
         .dropped(discarded), .freed, .freed_to
-    );
-    frame_memory #(.WIDTH(DATA_WIDTH), .ADDRESS_W(ADDRESS_W)) memory (
-        .clk, .write(advance), .write_at, .write_data(in_data), .read, .read_at,
-        .read_data
     );
 
     // In.
@@ -108,7 +123,7 @@ module bottleneck_port #(
         .LANES(LANES), .MIN_BYTES(MIN_BYTES), .MAX_BYTES(MAX_BYTES)
     ) writer (
         .clk, .rst, .now, .in_valid, .in_ready, .in_data, .in_keep, .in_last, .in_error, .in_taken,
-        .at_start, .advance, .commit, .discard, .has_room, .promise,
+        .at_start, .advance, .commit, .discard, .has_room(has_room && can_write), .promise,
         .offer_valid(), .offer_ready(!offers_full), .offer_at, .offer_bytes, .offer_is_stored,
         .offer_ecn_capable, .offer_marked_checksum, .is_errored, .is_runt, .is_giant
     );
@@ -183,13 +198,49 @@ module bottleneck_port #(
         .valid(leaving_valid), .leave_at,
         .leaving({leaving_is_marked, leaving_bytes, leaving_tag}), .pop
     );
-    frame_reader #(.LANES(LANES), .ADDRESS_W(ADDRESS_W), .QUIET_PS(QUIET_PS)) reader (
-        .clk, .rst, .now, .ahead, .frame_valid(leaving_valid), .frame_leave_at(leave_at),
-        .frame_start(leaving_tag[ADDRESS_W-1:0]), .frame_bytes(leaving_bytes),
-        .frame_is_marked(leaving_is_marked),
-        .frame_marked_checksum(leaving_tag[TAG_W-1:ADDRESS_W]), .pop,
-        .read, .read_at, .read_data, .freed, .freed_to,
-        .out_valid, .out_ready, .out_data, .out_keep, .out_last, .is_quiet, .left,
-        .left_late_by
+
+    // What the reader gets: the delay line's frames, or those that came from the SDRAM.
+    logic               frame_valid, frame_is_marked, frame_pop, is_fetching, reader_is_quiet;
+    logic [TIME_W-1:0]  frame_leave_at;
+    logic [FRAME_W-1:0] frame_bytes;
+    logic [READ_W-1:0]  frame_start;
+    logic [15:0]        frame_checksum;
+
+    if (HAS_SDRAM) begin : deep
+        deep_memory #(.ADDRESS_W(ADDRESS_W), .REST_CYCLES(SDRAM_REST_CYCLES)) memory (
+            .clk, .rst, .write(advance), .write_at, .write_data(in_data), .commit, .can_write,
+            .line_valid(leaving_valid), .line_leave_at(leave_at), .line_bytes(leaving_bytes),
+            .line_start(leaving_tag[ADDRESS_W-1:0]),
+            .line_rest({leaving_is_marked, leaving_tag[TAG_W-1:ADDRESS_W]}), .line_pop(pop),
+            .frame_valid, .frame_leave_at, .frame_bytes, .frame_start,
+            .frame_rest({frame_is_marked, frame_checksum}), .pop(frame_pop), .freed,
+            .ring_end(freed_to), .is_fetching, .is_starved, .read, .read_at, .read_data,
+            .line_clk, .sdram, .sdram_data
+        );
+    end else begin : flat
+        frame_memory #(.WIDTH(DATA_WIDTH), .ADDRESS_W(ADDRESS_W)) memory (
+            .clk, .write(advance), .write_at, .write_data(in_data), .read, .read_at,
+            .read_data
+        );
+        assign frame_valid = leaving_valid;
+        assign frame_leave_at = leave_at;
+        assign frame_bytes = leaving_bytes;
+        assign {frame_checksum, frame_start} = leaving_tag;
+        assign frame_is_marked = leaving_is_marked;
+        assign pop = frame_pop;
+        assign freed_to = read_to;
+        assign can_write = 1'b1;
+        assign is_fetching = 1'b0;
+        assign is_starved = 1'b0;
+        assign sdram = '0;
+    end
+
+    frame_reader #(.LANES(LANES), .ADDRESS_W(READ_W), .QUIET_PS(QUIET_PS)) reader (
+        .clk, .rst, .now, .ahead, .frame_valid, .frame_leave_at, .frame_start, .frame_bytes,
+        .frame_is_marked, .frame_marked_checksum(frame_checksum), .pop(frame_pop),
+        .read, .read_at, .read_data, .freed, .freed_to(read_to),
+        .out_valid, .out_ready, .out_data, .out_keep, .out_last, .is_quiet(reader_is_quiet),
+        .left, .left_late_by
     );
+    assign is_quiet = reader_is_quiet && !is_fetching;
 endmodule

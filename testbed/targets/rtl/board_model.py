@@ -14,7 +14,7 @@ from narrows.testbed.targets.rtl.library import cached, compile_model, rtl_sourc
 
 MODEL = ROOT / "fpga/boards/model"
 TOP = "bottleneck_board"
-FOLDERS = ("decisions", "datapath", "mac", "management", "board")
+FOLDERS = ("decisions", "datapath", "sdram", "mac", "management", "board")
 PERIOD_PS = 16_000
 """The period of the clock of a board's core in picoseconds."""
 LINE_BPS = 1_000_000_000

@@ -13,7 +13,6 @@ from cocotb.triggers import ClockCycles, RisingEdge
 from tests.fpga.core import BASES, DROPS, KINDS, LIMITS, MARKS, CoDel, Row, Settings
 from tests.fpga.specification import Port
 
-PERIOD_PS = 8000
 DELAY_PS = 4_000_000
 COMMIT_PS = 400_000
 """How long after its request new settings take effect, in these tests."""
@@ -100,20 +99,23 @@ class PortBench:
     events: dict[str, int] = field(default_factory=dict)
     late_ps: list[int] = field(default_factory=list)
     delay_ps: int = DELAY_PS
+    period_ps: int = 0
 
     async def start(self) -> None:
         dut = self.dut
+        self.period_ps = int(dut.PERIOD_PS.value)
         for name in ("in_valid", "in_data", "in_keep", "in_last", "in_error", "settings_valid",
                      "settings_at", "settings_bits", "count_read", "count_address"):  # fmt: skip
             getattr(dut, name).value = 0
         dut.out_ready.value = 1
         dut.row_ready.value = 1
         dut.rst.value = 1
-        Clock(dut.clk, PERIOD_PS, unit="ps").start()
-        await ClockCycles(dut.clk, 4)
+        Clock(dut.line_clk, self.period_ps // 2, unit="ps").start()
+        Clock(dut.clk, self.period_ps, unit="ps").start()
+        await ClockCycles(dut.clk, 12)
         dut.rst.value = 0
-        # The counts are cleared.
-        await ClockCycles(dut.clk, 140)
+        # The counts are cleared, an SDRAM is set up.
+        await ClockCycles(dut.clk, 140 + int(dut.SDRAM_REST_CYCLES.value))
         cocotb.start_soon(self._drive())
         cocotb.start_soon(self._watch())
 
@@ -225,5 +227,6 @@ class PortBench:
                 keep = int(dut.out_keep.value).bit_length()
                 data += int(dut.out_data.value).to_bytes(len(dut.out_keep), "little")[:keep]
                 if int(dut.out_last.value):
+                    assert (int(dut.violations.value), int(dut.starved.value)) == (0, 0)
                     self.sent.append(Sent(last_ps, bytes(data)))
                     last_ps, data = 0, bytearray()
