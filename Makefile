@@ -121,7 +121,7 @@ fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its pr
 	@$(FPGA_TOOLS)
 	$(VENV_PYTHON) -m pytest tests/fpga
 
-fpga: setup ## the bitstream of BOARD (colorlight-5a-75b or ecp5-versa), the best of SEEDS (10); a seed gets MINUTES (any)
+fpga: setup ## the bitstream of BOARD (a folder of fpga/boards with a top.sv), the best of SEEDS (10); a seed gets MINUTES (any)
 	@$(FPGA_TOOLS)
 	@$(VENV_PYTHON) fpga/build.py $(or $(BOARD),colorlight-5a-75b) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 

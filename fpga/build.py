@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FPGA = ROOT / "fpga"
 OUT = ROOT / "target/fpga"
-FOLDERS = ("decisions", "datapath", "mac", "management", "board")
+FOLDERS = ("decisions", "datapath", "sdram", "mac", "management", "board")
 PACKAGES = ("narrows_pkg.sv", "narrows_types.sv", "narrows_board_pkg.sv")
 MHZ = 125.0
 """The clock of the line and of both receivers. The core has half of it."""
@@ -41,6 +41,11 @@ BOARDS = {
     for board in (
         Board(
             "colorlight-5a-75b",
+            "LFE5U-25F-6BG256C",
+            ("--25k", "--package", "CABGA256", "--speed", "6"),
+        ),
+        Board(
+            "colorlight-5a-75b-sdram",
             "LFE5U-25F-6BG256C",
             ("--25k", "--package", "CABGA256", "--speed", "6"),
         ),
@@ -123,7 +128,7 @@ def synthesize(board: Board, out: Path) -> Path:
         old.unlink()
     netlist = out / "top.json"
     script = (
-        f"read_verilog -sv {' '.join(sources(board.name))}; "
+        f"read_verilog -sv -DECP5 {' '.join(sources(board.name))}; "
         # Without pairs of LUTs that must be neighbours: 754 less for 31 LUTs more on the 5A-75B.
         f"synth_ecp5 -nowidelut -top top -json {netlist.relative_to(ROOT)}"
     )

@@ -109,7 +109,7 @@ def synthesized(width: int, command: str) -> dict[str, int]:
     out = build.OUT / "port"
     out.mkdir(parents=True, exist_ok=True)
     files = [build.FPGA / "rtl" / name for name in build.PACKAGES]
-    for folder in ("decisions", "datapath"):
+    for folder in ("decisions", "datapath", "sdram", "mac"):
         files += sorted((build.FPGA / "rtl" / folder).glob("*.sv"))
     names = " ".join(str(path.relative_to(build.ROOT)) for path in files)
     script = (

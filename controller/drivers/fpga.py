@@ -196,6 +196,10 @@ class FpgaDriver:
         """Whether the board can decide by CoDel."""
         return bool(await self.read(Board.LAYOUT) >> 40 & 1)
 
+    async def has_sdram(self) -> bool:
+        """Whether an SDRAM holds the frames towards port 1."""
+        return bool(await self.read(Board.LAYOUT) >> 41 & 1)
+
     async def set_basis(self, port: int, basis: str) -> None:
         """Sets which bytes count against the rate: `ip`, `frame` or `wire`."""
         await self.set(port, BASIS=BASES[basis])

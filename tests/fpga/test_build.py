@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -64,7 +65,7 @@ def test_utilization_is_read_from_the_log(build: ModuleType) -> None:
     assert build.utilization(log) == {"TRELLIS_IO": (4, 197), "DP16KD": (5, 56)}
 
 
-@pytest.mark.parametrize("board", ["colorlight-5a-75b", "ecp5-versa"])
+@pytest.mark.parametrize("board", ["colorlight-5a-75b", "colorlight-5a-75b-sdram", "ecp5-versa"])
 def test_every_port_of_a_board_has_a_pin(build: ModuleType, board: str) -> None:
     folder = ROOT / "fpga/boards" / board
     pins = (folder / "pins.lpf").read_text()
@@ -75,7 +76,8 @@ def test_every_port_of_a_board_has_a_pin(build: ModuleType, board: str) -> None:
     wanted = []
     for line in top[top.index("module top") : top.index(");")].splitlines()[1:]:
         *kind, name = line.strip().rstrip(",").split()
-        wanted += [f"{name}[{n}]" for n in range(4)] if "[3:0]" in kind else [name]
+        width = re.search(r"\[(\d+):0\]", " ".join(kind))
+        wanted += [f"{name}[{n}]" for n in range(int(width[1]) + 1)] if width else [name]
     assert sorted(names) == sorted(wanted)
     assert all((ROOT / source).is_file() for source in build.sources(board))
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LEAST_DELAY_PERIODS: Final = 250
 """The shortest delay in clock periods (fpga/rtl/board/bottleneck_board.sv)."""
+LEAST_SDRAM_DELAY_PERIODS: Final = 375
+"""The same of a board with an SDRAM."""
 MOST_DELAY_PS: Final = PS_PER_S
 FRAME_BYTES: Final = 1518
 """The longest frame without check sequence."""
@@ -38,11 +40,13 @@ class Limits:
     room: dict[int, dict[str, int]]
     """The packets and bytes that each port's memory holds."""
     has_codel: bool
+    has_sdram: bool = False
 
     @property
     def least_delay_ps(self) -> int:
         """The shortest propagation delay."""
-        return LEAST_DELAY_PERIODS * self.period_ps
+        periods = LEAST_SDRAM_DELAY_PERIODS if self.has_sdram else LEAST_DELAY_PERIODS
+        return periods * self.period_ps
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ async def limits_of(driver: FpgaDriver, ports: tuple[int, ...]) -> Limits:
         await driver.read(Board.PERIOD_PS),
         room,
         await driver.has_codel(),
+        await driver.has_sdram(),
     )
 
 

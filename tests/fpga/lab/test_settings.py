@@ -23,8 +23,9 @@ from tests.support.world import write
 
 ROOM = {1: {"packets": 512, "bytes": 1 << 14}, 2: {"packets": 512, "bytes": 1 << 15}}
 BOARD = Limits(10**9, 16_000, ROOM, has_codel=True)
-DEEP = Limits(10**9, 16_000, {1: ROOM[1], 2: {"packets": 1024, "bytes": 1 << 22}}, has_codel=False)
-"""A board with a deep memory towards port 1."""
+DEEP_ROOM = {1: ROOM[1], 2: {"packets": 1024, "bytes": 1 << 22}}
+DEEP = Limits(10**9, 16_000, DEEP_ROOM, has_codel=False, has_sdram=True)
+"""A board with an SDRAM towards port 1."""
 SLOWED = Limits(10**6, 16_000_000, ROOM, has_codel=True)
 SCENARIO = """
 title = "t"
@@ -107,7 +108,13 @@ def test_a_delay_of_more_packets_than_entries_is_the_hosts(tmp_path: Path) -> No
     assert settings(tmp_path, fast, limits=both).hosts_delay_ps == 0
     # 2.5 MB are in the memory, but 1,651 packets.
     made = settings(tmp_path, fast, ('"20ms"', '"200ms"'), limits=both)
-    assert made.hosts_delay_ps == 200 * 10**9 - 4 * 10**6
+    assert made.hosts_delay_ps == 200 * 10**9 - 6 * 10**6
+
+
+def test_frames_from_an_sdram_need_a_longer_delay(tmp_path: Path) -> None:
+    settings(tmp_path, ('"20ms"', '"5us"'))
+    with pytest.raises(PlanError, match="this board's least delay is 6us"):
+        settings(tmp_path, ('"20ms"', '"5us"'), limits=DEEP)
 
 
 def test_codel_is_refused_on_a_board_without_it(tmp_path: Path) -> None:
