@@ -182,8 +182,8 @@ module sdram_controller #(
         end
     end
 
-    // A word of a write comes two cycles after its address, as its command does. The registers after
-    // that are halfway between the block RAM and the pins.
+    // A word of a write comes two cycles after its address, as its command does. The registers
+    // after that are halfway between the block RAM and the pins.
     always_ff @(posedge clk) begin
         pins <= {command, command_bank, command_address, command == WRITE};
         leaving <= {pins, write_data};

@@ -1,7 +1,7 @@
 // 1,024 words of 16 bits between two clocks. A word comes out two cycles after its address.
 //
-// The second of these cycles is an output register of the block RAM: without it, a word needs 5.8 ns
-// to leave an ECP5's block RAM. Yosys does not infer that register, so ECP5 selects the cell itself.
+// The second of these cycles is an output register of the block RAM: without it, a word needs
+// 5.8 ns to leave an ECP5's block RAM. Yosys does not infer it, so ECP5 selects the cell itself.
 module window_memory (
     input  logic        clk,
     input  logic        write,
