@@ -119,7 +119,8 @@ fpga-fuzz: setup ## the hardware bottleneck against the traffic manager: 10^8 ra
 
 fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its proofs by Yosys
 	@$(FPGA_TOOLS)
-	$(VENV_PYTHON) -m pytest tests/fpga
+	$(VENV_PYTHON) -m pytest tests/fpga -m "not alone" --numprocesses auto
+	$(VENV_PYTHON) -m pytest tests/fpga -m alone
 
 fpga: setup ## the bitstream of BOARD (a folder of fpga/boards with a top.sv), the best of SEEDS (10); a seed gets MINUTES (any)
 	@$(FPGA_TOOLS)

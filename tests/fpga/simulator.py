@@ -53,11 +53,12 @@ def run(
     directory: Path,
     parameters: dict[str, int],
     rtl: list[Path] | None = None,
-    testcase: str | None = None,
+    testcase: str | list[str] | None = None,
     defines: tuple[str, ...] = (),
 ) -> None:
-    """Runs every test of a module in `bench/`, or one; fails with what the simulator said. `rtl` is
-    that of a port with block RAM by default. `ECP5` among the macros selects the vendor's cells.
+    """Runs every test of a module in `bench/`, or some; fails with what the simulator said.
+
+    `rtl` is that of a port with block RAM by default. `ECP5` among the macros selects the vendor's cells.
     """
     from cocotb_tools.runner import get_runner
 

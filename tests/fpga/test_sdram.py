@@ -18,14 +18,20 @@ def test_a_part(part: str, tmp_path: Path) -> None:
     simulator.run(f"{part}_top", f"sdram.{part}_cases", tmp_path, {}, rtl)
 
 
-# 22 bits are the board's, with its block RAM; 15 are a ring that frames go round many times.
-@pytest.mark.parametrize(("memory_log2", "defines"), [(15, ()), (22, ("ECP5",))])
-def test_a_deep_port_does_what_one_with_block_ram_does(
-    memory_log2: int, defines: tuple[str, ...], tmp_path: Path
-) -> None:
-    parameters = {"MEMORY_LOG2": memory_log2}
+def test_a_deep_port_does_what_one_with_block_ram_does(tmp_path: Path) -> None:
     rtl = simulator.deep_sources()
-    simulator.run("deep_top", "sdram.deep_cases", tmp_path, parameters, rtl, defines=defines)
+    simulator.run(
+        "deep_top", "sdram.deep_cases", tmp_path, {"MEMORY_LOG2": 22}, rtl, defines=("ECP5",)
+    )
+
+
+def test_frames_go_round_a_small_ring(tmp_path: Path) -> None:
+    cases = [
+        "full_frames_come_and_leave_at_the_line_rate",
+        "frames_that_are_taken_back_are_written_over",
+    ]
+    rtl = simulator.deep_sources()
+    simulator.run("deep_top", "sdram.deep_cases", tmp_path, {"MEMORY_LOG2": 15}, rtl, cases)
 
 
 def test_a_deep_port_does_what_the_specification_says(tmp_path: Path) -> None:
