@@ -58,7 +58,8 @@ def run(
 ) -> None:
     """Runs every test of a module in `bench/`, or some; fails with what the simulator said.
 
-    `rtl` is that of a port with block RAM by default. `ECP5` among the macros selects the vendor's cells.
+    `rtl` is that of a port with block RAM by default. `ECP5` among the macros selects the vendor's
+    cells.
     """
     from cocotb_tools.runner import get_runner
 
