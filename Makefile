@@ -122,7 +122,7 @@ fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its pr
 	$(VENV_PYTHON) -m pytest tests/fpga -m "not alone" --numprocesses auto
 	$(VENV_PYTHON) -m pytest tests/fpga -m alone
 
-fpga: setup ## the bitstream of BOARD (a folder of fpga/boards with a top.sv), the best of SEEDS (10); a seed gets MINUTES (any)
+fpga: setup ## the bitstream of BOARD (colorlight-5a-75b, colorlight-5a-75b-sdram, ecp5-versa), the best of SEEDS (10), each with MINUTES (any)
 	@$(FPGA_TOOLS)
 	@$(VENV_PYTHON) fpga/build.py $(or $(BOARD),colorlight-5a-75b) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 

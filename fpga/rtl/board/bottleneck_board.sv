@@ -9,8 +9,8 @@ module bottleneck_board #(
     // Of `clk`.
     parameter int PERIOD_PS = 16000,
     parameter longint LINE_RATE = 64'd1_000_000_000,
-    // The decisions take 170 cycles with new settings, a frame of the board's own 70. Those from an
-    // SDRAM need 125 more.
+    // The decisions take 170 cycles with new settings, a frame of the board's own 70. Frames from
+    // an SDRAM have 125 more.
     parameter longint LEAST_DELAY_PS = 64'd4_000_000,
     parameter int QUIET_PS = 1_300_000,
     // Of the arithmetic, in a cycle.

@@ -40,7 +40,7 @@ class Limits:
     room: dict[int, dict[str, int]]
     """The packets and bytes that each port's memory holds."""
     has_codel: bool
-    has_sdram: bool = False
+    has_sdram: bool
 
     @property
     def least_delay_ps(self) -> int:

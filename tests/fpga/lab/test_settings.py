@@ -22,11 +22,11 @@ from narrows.testbed.targets.switch_plan import SwitchPlan
 from tests.support.world import write
 
 ROOM = {1: {"packets": 512, "bytes": 1 << 14}, 2: {"packets": 512, "bytes": 1 << 15}}
-BOARD = Limits(10**9, 16_000, ROOM, has_codel=True)
+BOARD = Limits(10**9, 16_000, ROOM, has_codel=True, has_sdram=False)
 DEEP_ROOM = {1: ROOM[1], 2: {"packets": 1024, "bytes": 1 << 22}}
 DEEP = Limits(10**9, 16_000, DEEP_ROOM, has_codel=False, has_sdram=True)
 """A board with an SDRAM towards port 1."""
-SLOWED = Limits(10**6, 16_000_000, ROOM, has_codel=True)
+SLOWED = Limits(10**6, 16_000_000, ROOM, has_codel=True, has_sdram=False)
 SCENARIO = """
 title = "t"
 seed = 7
