@@ -32,7 +32,7 @@ from narrows.testbed.targets.linux.namespaces import Plumbing
 from narrows.testbed.targets.linux.run import voided
 from tests.interop.conftest import plumbing  # noqa: F401
 from tests.runs.test_datagrams import CBR
-from tests.support.needs import programs, without
+from tests.support.needs import without
 from tests.support.real_time import Machine, judged, needs_dpdk
 from tests.support.world import ROOT, RunDirectory, command, environment, narrows, write
 from tests.targets.test_real_time import WIDE
@@ -220,27 +220,6 @@ def test_datagrams_are_the_kernels_too(tmp_path: Path, machine: Machine) -> None
         assert counted["received"] in range(54, 57)
         assert flow["completion_s"] == pytest.approx(0.99, abs=0.02)
         assert delay["max"] < 150
-
-
-@needs_hosts
-@programs("iperf3")
-def test_iperf3_stands_in_as_the_application(tmp_path: Path, machine: Machine) -> None:
-    text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"4s"', '"2s"')
-    text += f'[[flow]]\nvariant = "cubic"\nsegment = "1000B"\n{WIDE}'
-    options = ("--target", "dpdk", "--hosts", "iperf3", "--out", tmp_path, "--no-figures")
-    done = narrows("run", write(tmp_path, text), *options)
-    assert done.returncode == 0, done.stderr
-    [path] = [made.parent for made in tmp_path.glob("scenario/[!.]*/run.json")]
-    run = RunDirectory(path)
-    [flow] = run.summary["flows"]
-    # Less than two seconds of the link, since iperf3 has to start.
-    assert flow["delivered_bytes"] < 2.5e6 * 1000 / 1066
-    # On a busy machine it may start after the end.
-    with judged(run.longest_gap_us, machine.longest_us()):
-        assert flow["delivered_bytes"] > 1e6
-    rows = run.table("flows")
-    assert {cwnd % 1000 for cwnd in rows["cwnd_bytes"].to_list()} == {0}
-    assert 0 <= flow["delivered_bytes"] - rows["acked_bytes"].to_list()[-1] < 100_000
 
 
 @needs_hosts

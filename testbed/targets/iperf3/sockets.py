@@ -36,6 +36,8 @@ PIDFD_GETFD = 438
 BYTES_RECEIVED_AT, BYTES_SENT_AT = 128, 200
 """Offsets in struct tcp_info; bytes_retrans follows the latter (linux/tcp.h)."""
 U64 = struct.Struct("=Q")
+LISTEN = "0A"
+"""The state in /proc/net/tcp (net/tcp_states.h)."""
 ENDLESS_S = 86_400
 
 
@@ -91,6 +93,10 @@ class Iperf3(Driver):
         self.processes = list[subprocess.Popen[bytes]]()
         self.awaited: list[tuple[FlowPlan, str, subprocess.Popen[bytes]]] = []
         """Ends that still wait for their sockets."""
+        self.servers = dict[int, subprocess.Popen[bytes]]()
+        """By flow."""
+        self.clients: list[FlowPlan] = []
+        """Flows that are due, whose servers do not listen yet."""
         super().__init__(plan, hosts, engine)
 
     def __exit__(self, *raised: object) -> None:
@@ -102,13 +108,27 @@ class Iperf3(Driver):
     def listen(self, planned: FlowPlan) -> None:
         """A server of one test."""
         port = planned["flow"]["destination"]["port"]
-        self.start(planned, planned["to"], "--server", "--one-off", "--port", str(port))
+        server = self.start(planned, planned["to"], "--server", "--one-off", "--port", str(port))
+        self.servers[planned["flow"]["id"]] = server
 
     def prepare(self, planned: FlowPlan) -> None:
         """Does nothing: the client starts when it is due."""
 
     def connect(self, planned: FlowPlan) -> None:
-        """A client."""
+        """A client, once its server listens; it ends when its connection is refused."""
+        self.clients.append(planned)
+        self.start_clients()
+
+    def start_clients(self) -> None:
+        """Starts the clients whose servers listen by now."""
+        for planned in list(self.clients):
+            flow = planned["flow"]
+            if listens(self.servers[flow["id"]].pid, flow["destination"]["port"]):
+                self.clients.remove(planned)
+                self.start_client(planned)
+
+    def start_client(self, planned: FlowPlan) -> None:
+        """Starts a client."""
         flow = planned["flow"]
         source, end = flow["source"], flow["destination"]
         size = flow["app"].get("bytes")
@@ -121,7 +141,7 @@ class Iperf3(Driver):
         words = [str(w) for pair in options.items() if pair[1] is not None for w in pair]
         self.start(planned, planned["from"], "--client", end["ip"], *ends, *words)
 
-    def start(self, planned: FlowPlan, host: str, *words: str) -> None:
+    def start(self, planned: FlowPlan, host: str, *words: str) -> subprocess.Popen[bytes]:
         """Runs iperf3 inside a host; it ends with the thread that started it."""
         version = f"-{ip_version(planned['flow'])}"
         command = self.namespaces[host].command(
@@ -131,9 +151,11 @@ class Iperf3(Driver):
         process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
         self.processes.append(process)
         self.awaited.append((planned, host, process))
+        return process
 
     def sample(self) -> None:
-        """Finds new sockets, and reports the kernel's state of each."""
+        """Starts clients, finds new sockets, and reports the kernel's state of each."""
+        self.start_clients()
         for wanted in list(self.awaited):
             planned, host, process = wanted
             ends = [planned["flow"]["source"], planned["flow"]["destination"]]
@@ -145,6 +167,17 @@ class Iperf3(Driver):
                 self.ends[host, planned["flow"]["id"]] = Borrowed(self, planned, host, sock)
         for connection in self.ends.values():
             connection.sample()
+
+
+def listens(pid: int, port: int) -> bool:
+    """True if a socket in a process's network namespace listens at this TCP port."""
+    for family in ("tcp", "tcp6"):
+        with suppress(OSError):
+            _, *lines = Path(f"/proc/{pid}/net/{family}").read_text().splitlines()
+            for _, local, _, state, *_ in map(str.split, lines):
+                if (int(local.rpartition(":")[2], 16), state) == (port, LISTEN):
+                    return True
+    return False
 
 
 def borrow(pid: int, addresses: list[tuple[str, int]]) -> socket.socket | None:
