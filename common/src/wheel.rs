@@ -113,10 +113,15 @@ impl Wheel {
     }
 
     /// Sets a timer, replacing an earlier setting; [`Time::MAX`] stops it.
+    #[inline]
     pub fn set(&mut self, number: usize, at: Time) {
-        if self.at(number) == at {
-            return;
+        if self.at(number) != at {
+            self.change(number, at);
         }
+    }
+
+    /// Sets a timer to another instant than before.
+    fn change(&mut self, number: usize, at: Time) {
         let (earliest, first) = self.first;
         let is_first = number as u32 == first;
         if self.slots.is_empty() {

@@ -49,14 +49,14 @@ fn timers(criterion: &mut Criterion) {
 /// A packet arrives and another one is sent, with so many in flight.
 fn in_flight(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("in flight");
-    for packets in [300, 30_000] {
-        let mut in_flight = InFlight::default();
+    for (packets, directions) in [(300, 8), (30_000, 8), (30_000, 1000)] {
+        let mut in_flight = InFlight::new(directions);
         let ahead = FRAME.saturating_mul(packets);
         for n in 0..packets {
             let at = Time::ZERO + FRAME.saturating_mul(n);
-            in_flight.send((n % 8) as usize, at, Packet::default());
+            in_flight.send(n as usize % directions, at, Packet::default());
         }
-        group.bench_function(BenchmarkId::from_parameter(packets), |bencher| {
+        group.bench_function(BenchmarkId::new(packets.to_string(), directions), |bencher| {
             bencher.iter(|| {
                 let due = in_flight.poll_timeout();
                 let (at, pipeline, packet) = in_flight.poll_receive(due).expect("a packet is due");

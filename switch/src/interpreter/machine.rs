@@ -43,7 +43,9 @@ impl EgressMetadata {
 
     #[inline]
     fn clear(&self, slots: &mut Slots) {
-        slots[self.range.clone()].fill(0);
+        if !self.range.is_empty() {
+            slots[self.range.clone()].fill(0);
+        }
         self.own.iter().for_each(|&slot| slots[usize::from(slot)] = 0);
     }
 }

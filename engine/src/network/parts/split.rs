@@ -45,7 +45,7 @@ impl Network {
                 watched: WatchedState::default(),
                 sources: self.sources,
                 schedule: Wheel::new(0),
-                in_flight: InFlight::default(),
+                in_flight: InFlight::new(self.directions.len()),
                 impaired_links: std::mem::take(&mut impaired_links[own]),
                 flow_ids: self.flow_ids.clone(),
                 pool: PacketPool::default(),
