@@ -50,19 +50,16 @@ class Thinned:
 
     def _kept(self, times: Ints, values: Floats) -> Ints:
         """The points to keep: of equal ones the first smallest and the last largest."""
-        column = times * self.columns // max(self.end_ps, 1)
-        start = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
-        ends = np.append(start[1:], len(times))
-        smallest = _where(values, np.minimum.reduceat(values, start), start, ends)
-        largest = _where(values, np.maximum.reduceat(values, start), start, ends)
-        lowest = smallest[np.searchsorted(smallest, start)]
-        highest = largest[np.searchsorted(largest, ends) - 1]
-        return np.unique(np.concatenate([start, ends - 1, lowest, highest]))
-
-
-def _where(values: Floats, of_column: Floats, start: Ints, ends: Ints) -> Ints:
-    """The points that have their column's value."""
-    return np.flatnonzero(values == np.repeat(of_column, ends - start))
+        end_ps, kept, start = max(self.end_ps, 1), set[int](), 0
+        while start < len(times):
+            column = int(times[start]) * self.columns // end_ps
+            next_ps = -(-(column + 1) * end_ps // self.columns)
+            end = int(np.searchsorted(times, next_ps))
+            points = values[start:end]
+            smallest, largest = int(points.argmin()), int(points[::-1].argmax())
+            kept |= {start, start + smallest, end - 1 - largest, end - 1}
+            start = end
+        return np.array(sorted(kept))
 
 
 def thin(

@@ -6,7 +6,8 @@ shows. A part is in memory as the columns that were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
@@ -38,8 +39,9 @@ def ledger_parts(run: Run, *columns: str) -> Iterator[pl.DataFrame]:
     """
     held: list[pl.DataFrame] = []
     table = run.table("queue")
-    for first in range(0, ledger_rows(run), PART_ROWS):
-        part = pl.concat([*held, part_at(run, table, first, columns)])
+    starts = range(0, ledger_rows(run), PART_ROWS)
+    for read in ahead(lambda first: part_at(run, table, first, columns), starts):
+        part = pl.concat([*held, read])
         times = part["time_ps"]
         if not len(times):
             continue
@@ -48,6 +50,19 @@ def ledger_parts(run: Run, *columns: str) -> Iterator[pl.DataFrame]:
         if last:
             yield part[:last]
     yield from held
+
+
+def ahead(read: Callable[[int], pl.DataFrame], starts: Iterable[int]) -> Iterator[pl.DataFrame]:
+    """What `read` returns for each start. A thread reads the next part meanwhile."""
+    with ThreadPoolExecutor(1) as reader:
+        under_way: Future[pl.DataFrame] | None = None
+        for start in starts:
+            following = reader.submit(read, start)
+            if under_way is not None:
+                yield under_way.result()
+            under_way = following
+        if under_way is not None:
+            yield under_way.result()
 
 
 def part_at(

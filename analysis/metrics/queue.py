@@ -45,11 +45,13 @@ def depth_parts(run: Run, queue: int | None = None) -> Iterator[pl.DataFrame]:
     columns = ["event", "length_bytes"] if queue is None else ["event", "length_bytes", "queue"]
     for part in ledger_parts(run, *columns):
         counted = part["event"] != "mark"
-        steps = part.filter(counted if queue is None else counted & (part["queue"] == queue))
+        if queue is not None:
+            counted &= part["queue"] == queue
+        steps = part if counted.all() else part.filter(counted)
         if not len(steps):
             continue
-        came, left = ((steps["event"] == event).cast(pl.Int64) for event in ("enqueue", "dequeue"))
-        sign = came - left
+        came, left = ((steps["event"] == event).cast(pl.Int8) for event in ("enqueue", "dequeue"))
+        sign = (came - left).cast(pl.Int64)
         found = pl.DataFrame(
             {
                 "time_ps": steps["time_ps"],
