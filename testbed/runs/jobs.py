@@ -6,10 +6,11 @@ number of processes or the machine. `host.json`, in the parent directory, record
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -102,15 +103,27 @@ def make_jobs(
     for point in points:
         target.check(point.scenario, str(source), told)
     results = out / scenario_name(source)
-    return [make_job(each, source, results / each.name, target, hosts, told) for each in points]
+    digests = functools.cache(functools.partial(program_digest, source=str(source)))
+    return [
+        make_job(each, source, results / each.name, target, hosts, told, digests) for each in points
+    ]
 
 
 def make_job(
-    point: Point, source: Path, final: Path, target: Target, hosts: Hosts, settings: Settings
+    point: Point,
+    source: Path,
+    final: Path,
+    target: Target,
+    hosts: Hosts,
+    settings: Settings,
+    digest: Callable[[Path], str] | None = None,
 ) -> Job:
-    """One run, to be stored in `final`. Raises `InputError`, naming `source`."""
+    """One run, to be stored in `final`. `digest` gives a program's SHA-256, if it is known. Raises
+    `InputError`, naming `source`.
+    """
     scenario = point.scenario
-    program = program_digest(program_path(scenario, str(source)), str(source))
+    path = program_path(scenario, str(source))
+    program = digest(path) if digest else program_digest(path, str(source))
     layout, plan = laid_out_plan(scenario, str(source), target.ports(settings))
     plan = target.planned(plan)
     if problems := target.problems(plan, settings):
@@ -130,8 +143,8 @@ def make_job(
         "versions": {"narrows": engine.version()} | hosts.versions(),
     }
     expected = expected_ps(scenario, plan)
-    path = understood(scenario, layout)
-    return Job(point.name, json.dumps(plan), record, final, expected, settings, path)
+    said = understood(scenario, layout)
+    return Job(point.name, json.dumps(plan), record, final, expected, settings, said)
 
 
 def program_digest(program: Path, source: str) -> str:

@@ -21,6 +21,7 @@ pub mod managed_switch;
 mod nodes;
 mod packet_path;
 pub(crate) mod parts;
+mod programs;
 mod records;
 pub mod socket_hosts;
 mod sources;

@@ -8,14 +8,13 @@ use narrows_switch::{Program, Switch};
 use crate::error::{EngineError, plan_error};
 use crate::network::managed_switch::operation::Operation;
 use crate::network::nodes::SwitchNode;
+use crate::network::programs;
 use crate::plan::{EntryOperation, SwitchPlan};
 
 pub(super) fn load_program(path: &str) -> Result<Arc<Program>, EngineError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
-    let program = Program::from_json(&text)
-        .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
-    Ok(Arc::new(program))
+    programs::load(&text).map_err(|error| plan_error(format!("P4 program {path}: {error}")))
 }
 
 pub(super) fn build_switch(

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::packet_ins::CpuLimit;
 use super::refusal::Refusal;
+use crate::network::programs;
 
 /// The configuration of a switch, apart from its program.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -47,7 +48,7 @@ impl Config {
     /// # Errors
     /// If the text is not a program.
     pub fn read(program_json: &str) -> Result<Arc<Program>, Refusal> {
-        Ok(Arc::new(Program::from_json(program_json)?))
+        Ok(programs::load(program_json)?)
     }
 
     /// Builds a switch from a loaded program.
