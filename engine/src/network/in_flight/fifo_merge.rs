@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use narrows_common::prefetch::prefetch_slice;
 use narrows_common::{Packet, Time};
 
-use super::PARSED_BYTES;
+use super::upcoming::PARSED_BYTES;
 
 /// The arrival of a direction's first packet, and the direction, as one number: the arrival's bits
 /// come first. So of two the smaller one comes first.

@@ -13,9 +13,8 @@ mod upcoming;
 use fifo_merge::FifoMerge;
 use narrows_common::{Packet, Time};
 use radix_heap::RadixHeap;
+pub(super) use upcoming::PARSED_BYTES;
 
-/// The bytes of a packet that its receiver reads: its headers and a stamp.
-pub(super) const PARSED_BYTES: usize = 128;
 /// Up to so many directions have a queue each.
 const FEW_DIRECTIONS: usize = 64;
 

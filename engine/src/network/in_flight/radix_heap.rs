@@ -11,8 +11,7 @@
 use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time};
 
-use super::PARSED_BYTES;
-use super::upcoming::{AHEAD, Upcoming};
+use super::upcoming::{AHEAD, PARSED_BYTES, Upcoming};
 
 /// Bits of an instant within a bucket of the lowest level: 2^20 ps are 1.05 us.
 const BUCKET_BITS: u32 = 20;

@@ -1,5 +1,7 @@
 //! The packets that arrive next, so that their memory is asked for ahead of time.
 
+/// The bytes of a packet that its receiver reads: its headers and a stamp.
+pub(in crate::network) const PARSED_BYTES: usize = 128;
 /// How many packets are known ahead. Each next step of a receiver's memory has a place of its own,
 /// see `Network::ask_ahead`.
 pub(super) const AHEAD: usize = 6;
