@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
+from narrows.testbed.targets.iperf3 import sockets
 from tests.support.needs import programs
 from tests.support.real_time import Machine, judged
 from tests.support.world import RunDirectory, narrows, write
 from tests.targets.test_linux_hosts import SCENARIO, needs_hosts
 from tests.targets.test_real_time import WIDE
+
+
+def test_only_the_wanted_socket_is_duplicated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A duplicate of a listener would keep its port in use while iperf3 binds another one."""
+    libc, duplicated = ctypes.CDLL(None, use_errno=True), list[int]()
+
+    class Spy:
+        @staticmethod
+        def syscall(number: int, process: int, fd: int, flags: int) -> int:
+            duplicated.append(fd)
+            return int(libc.syscall(number, process, fd, flags))
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Spy)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as client,
+    ):
+        accepted, ends = listener.accept()[0], [listener.getsockname(), client.getsockname()]
+        with accepted:
+            copy = sockets.borrow(os.getpid(), ends)
+            assert copy is not None
+            with copy:
+                assert copy.getpeername() == client.getsockname()
+            assert duplicated == [accepted.fileno()]
 
 
 @needs_hosts

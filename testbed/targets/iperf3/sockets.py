@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.packets import ip_version
@@ -169,25 +169,46 @@ class Iperf3(Driver):
             connection.sample()
 
 
-def listens(pid: int, port: int) -> bool:
-    """True if a socket in a process's network namespace listens at this TCP port."""
+class SocketRow(NamedTuple):
+    """A TCP socket of a process's network namespace."""
+
+    ports: tuple[int, int]
+    """Its own and the peer's; a listener's peer has 0."""
+    state: str
+    inode: str
+
+
+def sockets_of(pid: int) -> Iterator[SocketRow]:
+    """The TCP sockets of a process's network namespace (proc_pid_net(5))."""
     for family in ("tcp", "tcp6"):
         with suppress(OSError):
             _, *lines = Path(f"/proc/{pid}/net/{family}").read_text().splitlines()
-            for _, local, _, state, *_ in map(str.split, lines):
-                if (int(local.rpartition(":")[2], 16), state) == (port, LISTEN):
-                    return True
-    return False
+            for _, own, peer, state, _, _, _, _, _, inode, *_ in map(str.split, lines):
+                own_port, peer_port = (int(end.rpartition(":")[2], 16) for end in (own, peer))
+                yield SocketRow((own_port, peer_port), state, inode)
+
+
+def listens(pid: int, port: int) -> bool:
+    """True if a socket in a process's network namespace listens at this TCP port."""
+    return any(row.ports[0] == port and row.state == LISTEN for row in sockets_of(pid))
 
 
 def borrow(pid: int, addresses: list[tuple[str, int]]) -> socket.socket | None:
-    """A duplicate of a process's socket between these two addresses; None if it has none now."""
+    """A duplicate of a process's socket between these two addresses; None if it has none now.
+
+    It duplicates no other socket. A duplicate of iperf3's listener would keep its port in use while
+    iperf3 closes it and binds another one.
+    """
+    ports = tuple(port for _, port in addresses)
+    links = {f"socket:[{row.inode}]" for row in sockets_of(pid) if row.ports == ports}
+    if not links:
+        return None
     libc = ctypes.CDLL(None, use_errno=True)
     with suppress(OSError):
         process = os.pidfd_open(pid)
         try:
             for entry in Path(f"/proc/{pid}/fd").iterdir():
-                if not str(entry.readlink()).startswith("socket:"):
+                if str(entry.readlink()) not in links:
                     continue
                 copy = libc.syscall(PIDFD_GETFD, process, int(entry.name), 0)
                 if copy < 0:
