@@ -52,7 +52,7 @@ test: ## every test and lint, of Rust and Python
 	|| { stop $$early; rm -f $$rust $$python; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	{ sleep 60; stop $$early $$compiling; } & patience=$$!; \
+	{ sleep 60; stop $$early $$compiling; } >/dev/null 2>&1 & patience=$$!; \
 	wait $$compiling; compiled=$$?; kill $$patience 2>/dev/null; \
 	[ $$compiled = 0 ] || $(MAKE) --no-print-directory compiled >$$rust 2>&1 \
 	|| failed="$$failed lint-rust"; \
