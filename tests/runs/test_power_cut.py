@@ -6,6 +6,7 @@ is not in the file, so a copy of the file is the disk after a power cut.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import signal
@@ -42,7 +43,7 @@ class Disk:
 
     def __init__(self, directory: Path) -> None:
         self.image, self.top = directory / "image", directory / "top"
-        self._after = directory / "after"
+        self._after, self._copy, self._cuts = directory / "after", directory / "copy", 0
         with self.image.open("wb") as file:
             file.truncate(SIZE_MB * 10**6)
         subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
@@ -54,10 +55,25 @@ class Disk:
     def cut(self) -> Path:
         """The disk's content after a power cut now; nobody may write while it is copied."""
         unmount(self._after)
-        copy = self.image.with_name("copy")
-        shutil.copyfile(self.image, copy)
-        mount(copy, self._after, "loop")
+        self._copy.unlink(missing_ok=True)
+        # A new name: mount would take the loop device of the same file, should it still be there.
+        self._copy = self.image.with_name(f"copy{self._cuts}")
+        self._cuts += 1
+        self._copy_at_one_instant()
+        mount(self._copy, self._after, "loop")
         return self._after
+
+    def _copy_at_one_instant(self) -> None:
+        """Copies the image as it is when the copy ends: a second reading finds the same bytes.
+
+        The kernel's own threads may write back to the image at any time.
+        """
+        for _ in range(20):
+            shutil.copyfile(self.image, self._copy)
+            if filecmp.cmp(self.image, self._copy, shallow=False):
+                return
+            time.sleep(0.1)
+        raise AssertionError("the kernel does not stop writing to the disk")
 
     def close(self) -> None:
         for at in (self._after, self.top):
