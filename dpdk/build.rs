@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// The shim.
+const SOURCES: [&str; 2] = ["shim/shim.c", "shim/connect.c"];
 /// The oldest release with the interfaces that the shim uses.
 const LEAST_VERSION: &str = "21.11";
 /// What the shim calls. `rte_net_ring` makes pairs of ports.
@@ -15,7 +17,7 @@ const LIBRARIES: [&str; 6] =
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_dpdk)");
-    println!("cargo::rerun-if-changed=shim/shim.c");
+    println!("cargo::rerun-if-changed=shim");
     for name in ["PKG_CONFIG_PATH", "NARROWS_DPDK_SHIMS"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
@@ -49,7 +51,7 @@ fn compile(out: &Path) -> Option<PathBuf> {
     build.define("ALLOW_EXPERIMENTAL_API", None);
     let path = out.join("shim.so");
     let mut command = build.get_compiler().to_command();
-    command.args(["-shared", "-Wl,--no-undefined", "-o"]).arg(&path).arg("shim/shim.c");
+    command.args(["-shared", "-Wl,--no-undefined", "-o"]).arg(&path).args(SOURCES);
     for directory in &library.link_paths {
         command.arg("-L").arg(directory);
     }

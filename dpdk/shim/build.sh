@@ -6,6 +6,6 @@ set -eu
 case $(uname -m) in x86_64) march=-march=corei7 ;; *) march= ;; esac
 # shellcheck disable=SC2046,SC2086
 cc -O3 -fPIC -shared -Wall -Wl,--no-undefined -DALLOW_EXPERIMENTAL_API -include rte_config.h $march \
-	$(pkg-config --cflags-only-I libdpdk) -o "$1" "$(dirname "$0")/shim.c" \
+	$(pkg-config --cflags-only-I libdpdk) -o "$1" "$(dirname "$0")"/*.c \
 	$(pkg-config --libs-only-L libdpdk) \
 	-lrte_ethdev -lrte_mempool -lrte_mbuf -lrte_ring -lrte_net_ring -lrte_eal

@@ -13,9 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <rte_alarm.h>
 #include <rte_cycles.h>
-#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
@@ -30,15 +28,10 @@
 #include <rte_ring.h>
 #include <rte_version.h>
 
+#include "shim.h"
+
 /* Offloads; src/port.rs has the same values. */
 enum { VERIFIES = 1, STAMPS = 2, WRITES = 4 };
-
-static int failure(int code)
-{
-	if (code < -1)
-		return code;
-	return rte_errno > 0 ? -rte_errno : -EIO;
-}
 
 /* The environment. */
 
@@ -184,13 +177,6 @@ uint8_t *nrw_mbuf_set_length(struct rte_mbuf *mbuf, uint32_t length)
 
 /* Ports. */
 
-int nrw_device_probe(const char *device)
-{
-	int code = rte_dev_probe(device);
-
-	return code < 0 ? failure(code) : 0;
-}
-
 int nrw_device_port(const char *name, uint16_t *port)
 {
 	return rte_eth_dev_get_port_by_name(name, port);
@@ -269,19 +255,6 @@ int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptor
 	return rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, &info.default_txconf);
 }
 
-/* Starts a configured port, or restarts a started one. */
-int nrw_port_start(uint16_t port)
-{
-	int code;
-
-	rte_eth_dev_stop(port);
-	if ((code = rte_eth_dev_start(port)) != 0)
-		return code;
-	/* A switch must receive frames for any address. */
-	code = rte_eth_promiscuous_enable(port);
-	return code == -ENOTSUP ? 0 : code;
-}
-
 /* Whether the device verified both checksums of an mbuf. */
 int nrw_mbuf_is_checked(const struct rte_mbuf *mbuf)
 {
@@ -322,31 +295,6 @@ int nrw_port_set_link(uint16_t port, int up)
 void nrw_port_reset_counts(uint16_t port)
 {
 	rte_eth_stats_reset(port);
-}
-
-static void close_now(void *argument)
-{
-	int32_t *port = argument;
-
-	rte_eth_dev_stop((uint16_t)*port);
-	rte_eth_dev_close((uint16_t)*port);
-	__atomic_store_n(port, -1, __ATOMIC_RELEASE);
-}
-
-/*
- * A memif's other end may disconnect at any time; EAL's interrupt thread then frees the port's
- * memory. So that thread closes a memif: two at once crash. Other drivers may wait for it.
- */
-void nrw_port_close(uint16_t port)
-{
-	struct rte_eth_dev_info info;
-	int32_t closing = port;
-
-	if (rte_eth_dev_info_get(port, &info) != 0 || strcmp(info.driver_name, "net_memif") != 0 ||
-	    rte_eal_alarm_set(1, close_now, &closing) != 0)
-		close_now(&closing);
-	while (__atomic_load_n(&closing, __ATOMIC_ACQUIRE) >= 0)
-		rte_delay_us_sleep(100);
 }
 
 int nrw_port_is_up(uint16_t port)

@@ -1,4 +1,4 @@
-//! The shim's functions (`shim/shim.c`), found in the shared library that `load` loads. Every path
+//! The shim's functions (`shim/`), found in the shared library that `load` loads. Every path
 //! to them starts with a [`crate::Eal`], which exists only when that has succeeded.
 
 use core::ffi::{c_char, c_int, c_uint};
