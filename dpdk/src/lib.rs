@@ -2,8 +2,8 @@
 //! device string, and the time-stamp counter's [`Clock`].
 //!
 //! The only crate with `unsafe` besides the JIT's border, and one of the few that may read a clock.
-//! `shim/` wraps DPDK's inline functions; it is a shared library that is embedded, and loaded at run
-//! time with libdpdk. Without libdpdk then, or at build time, [`Eal::start`] returns
+//! `shim/` wraps DPDK's inline functions; it is a shared library that is embedded, and loaded at
+//! run time with libdpdk. Without libdpdk then, or at build time, [`Eal::start`] returns
 //! [`Error::Absent`]. Tested with Debian's 22.11.
 //!
 //! EAL starts once per process and stays until its end. With `--in-memory` it leaves no file
