@@ -25,15 +25,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "standard-path.toml": {},
     "rate-change.toml": {"duration": "12s"},
     "random-loss.toml": {},
-    "new-aimd.toml": {"access.jitter": "0s", "duration": "1s"},
+    "new-aimd.toml": {"access.jitter": "0s"},
     "parking-lot.toml": {"record.capture": True, "telemetry.every": 2},
     "asymmetric.toml": {},
     "web.toml": {},
     "cve.toml": {},
     "paths/cellular.toml": {},
-    "paths/satellite.toml": {"duration": "8s"},
+    "paths/satellite.toml": {"duration": "20s"},
     "tcpeval/multiple-bottlenecks.toml": {"telemetry.every": 5, **TABLES},
-    "tcpeval/data-center.toml": {"duration": "100ms", **TABLES},
+    "tcpeval/data-center.toml": {"duration": "300ms", **TABLES},
 }
 """Of these scenarios the first point, 3 s unless another duration is given."""
 
