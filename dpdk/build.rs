@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The shim.
+/// The shim's files; shim/build.sh compiles the same.
 const SOURCES: [&str; 2] = ["shim/shim.c", "shim/connect.c"];
 /// The oldest release with the interfaces that the shim uses.
 const LEAST_VERSION: &str = "21.11";

@@ -41,6 +41,7 @@ int nrw_port_start(uint16_t port)
 	return code == -ENOTSUP ? 0 : code;
 }
 
+/* What the interrupt thread is asked to do; guarded by `connecting`. */
 static int request_fd = -1;
 static uint16_t requested_port;
 static int is_requested;
