@@ -45,14 +45,12 @@ run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 test: ## every test and lint, of Rust and Python
 	@rm -f $(SKIPPED)
 	@failed=; rust=$$(mktemp); python=$$(mktemp); \
-	stop() { for each; do kill -- -$$each 2>/dev/null || kill $$each 2>/dev/null; done; }; \
-	trap 'stop $$early $$compiling; exit 1' INT TERM; \
-	$(IDLE) $(MAKE) --no-print-directory test-binaries >/dev/null 2>&1 & early=$$!; \
-	$(MAKE) --no-print-directory setup \
-	|| { stop $$early; rm -f $$rust $$python; exit 1; }; \
+	stop() { kill -- -$$compiling 2>/dev/null || kill $$compiling 2>/dev/null; }; \
+	trap 'stop; exit 1' INT TERM; \
+	$(MAKE) --no-print-directory setup || { rm -f $$rust $$python; exit 1; }; \
 	$(IDLE) $(MAKE) --no-print-directory compiled >$$rust 2>&1 & compiling=$$!; \
 	$(MAKE) --no-print-directory test-alone || failed=" test-alone"; \
-	{ sleep 60; stop $$early $$compiling; } >/dev/null 2>&1 & patience=$$!; \
+	{ sleep 60; stop; } >/dev/null 2>&1 & patience=$$!; \
 	wait $$compiling; compiled=$$?; kill $$patience 2>/dev/null; \
 	[ $$compiled = 0 ] || $(MAKE) --no-print-directory compiled >$$rust 2>&1 \
 	|| failed="$$failed lint-rust"; \
@@ -67,9 +65,10 @@ test: ## every test and lint, of Rust and Python
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-alone, test-shared, test-rust, lint)"
 
-# What the later parts need, and the lints: during set-up and `test-alone`, which leave a core partly
-# idle. Beside other work on all cores that may take hours, so `test` starts it again, without `IDLE`,
-# a minute after `test-alone`. Two cargos wait for each other. `test-rust` reports what does not compile.
+# What the later parts need, and the lints: during `test-alone`, which leaves a core partly idle.
+# Beside other work on all cores that may take hours, so `test` starts it again, without `IDLE`, a
+# minute after `test-alone`. Two cargos wait for each other, so it begins after set-up. `test-rust`
+# reports what does not compile.
 compiled: setup test-binaries lint-rust
 
 test-binaries:
@@ -114,8 +113,8 @@ validate: setup ## the senders against ns-2, papers and kernels; writes docs/rep
 	@$(VENV_PYTHON) -m tests.validation
 
 fpga-fuzz: setup ## the hardware bottleneck against the traffic manager: 10^8 random arrivals (ARRIVALS=1000000000 for a night)
-	@cargo build --quiet --release --package narrows-fpga --example differential
-	target/release/examples/differential "$$($(VENV_PYTHON) -m narrows.testbed.targets.rtl.library)" $(or $(ARRIVALS),100000000) $(SEED)
+	@cargo build --quiet --package narrows-fpga --example differential
+	target/debug/examples/differential "$$($(VENV_PYTHON) -m narrows.testbed.targets.rtl.library)" $(or $(ARRIVALS),100000000) $(SEED)
 
 fpga-test: setup ## the hardware bottleneck: its tests in simulators, and its proofs by Yosys
 	@$(FPGA_TOOLS)

@@ -29,8 +29,10 @@ WAIT_FOR_LOCK = {"apt-get": ("-o", "DPkg::Lock::Timeout=300")}
 """Options to wait for another package manager, in seconds: machines update themselves at start."""
 PIP = (str(VENV / "bin/python"), "-m", "pip", "install")
 STAMP = VENV / "engine.sha256"
+PROFILE = "dev"
+"""Cargo's profile: optimised as a release, with libraries that `cargo test` shares."""
 ENGINE = (
-    *("cargo", "rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib"),
+    *("cargo", "rustc", "--quiet", "--profile", PROFILE, "--lib", "--crate-type", "cdylib"),
     *("--manifest-path", "engine/Cargo.toml", "--features", "python,pyo3/extension-module"),
 )
 """Builds the engine as setuptools-rust does, which then only copies it. It runs while the
@@ -175,6 +177,7 @@ def environment() -> dict[str, str]:
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PYO3_PYTHON": str(VENV / "bin/python"), "PYO3_BUILD_EXTENSION_MODULE": "1"}
+    found |= {"SETUPTOOLS_RUST_CARGO_PROFILE": PROFILE}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     # The versions are those of our own file.
     for constraint in ("PIP_CONSTRAINT", "UV_CONSTRAINT"):

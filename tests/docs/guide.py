@@ -250,7 +250,7 @@ class Reader:
         assert ran.returncode == 0, ran.stderr
         [extension] = self.tree.glob("narrows/_engine.*so")
         self.released = extension.rename(self.tree.parent / extension.name)
-        shutil.copy(ROOT / "target/release/libnarrows_engine_guide.so", extension)
+        shutil.copy(ROOT / "target/debug/libnarrows_engine_guide.so", extension)
 
     def restore_engine(self, page: str) -> None:
         """Puts the optimised engine back after the last page that changes it."""

@@ -115,7 +115,7 @@ def example(name: str) -> Path:
     Built for the whole workspace, as by `cargo test`: with the features that a single crate asks
     of its dependencies, cargo would compile these again.
     """
-    build = ("cargo", "build", "--quiet", "--workspace", "--example", name)
+    build = ("cargo", "build", "--quiet", "--profile", "test", "--workspace", "--example", name)
     done = subprocess.run(
         build, cwd=ROOT, env=needs.cargo_environment(), capture_output=True, text=True, check=False
     )
@@ -135,9 +135,9 @@ def compile_fast(tree: Path, tested: str = "") -> None:
     ]
     profiles = (
         f"[profile.{profile}.package.{name}]\nopt-level = 0\ndebug = false\n"
-        for profile in ("dev", "release")
+        for profile in ("dev", "test")
         for name in names
-        if (profile, name) != ("dev", tested)
+        if (profile, name) != ("test", tested)
     )
     (tree / ".cargo").mkdir()
     (tree / ".cargo/config.toml").write_text("".join(profiles), encoding="utf-8")
