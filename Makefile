@@ -163,6 +163,9 @@ lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 		$(MAKE) --no-print-directory $$part || failed=1; \
 	done; test -z "$$failed"
 
+# The environment in which set-up built the engine: with another, pyo3 is compiled again.
+lint-rust: export PYO3_PYTHON := $(CURDIR)/$(VENV_PYTHON)
+lint-rust: export PYO3_BUILD_EXTENSION_MODULE := 1
 lint-rust: setup
 	cargo fmt --all --check
 	$(RUSTFMT_BY_MACRO)
