@@ -10,18 +10,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
-from xdist.scheduler.protocol import Scheduling
 
 from tests.support.real_time import Machine
 
 TESTS = Path(__file__).parent
-PACKETS: Final = "tests/packets/"
 ALONE: Final = (
     "fpga/lab/test_run.py", "fpga/test_board_model.py", "interop", "ipv6/test_bmv2.py",
-    "p4runtime/test_load.py", "switch/test_live_switch.py", "switch/test_record.py", "targets",
-    "tools/test_calibrate.py", "tools/test_lab.py", "tools/test_shell.py",
+    "p4runtime/test_load.py", "packets", "switch/test_live_switch.py", "switch/test_record.py",
+    "targets", "tools/test_calibrate.py", "tools/test_lab.py", "tools/test_shell.py",
     "traffic/test_generate.py",
 )  # fmt: skip
 """Tests that measure time, or that open ports and network namespaces; other tests at the same time
@@ -50,23 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def alone(file: Path) -> bool:
     """Whether the tests of a file run alone."""
     return file.relative_to(TESTS).as_posix().startswith(ALONE)
-
-
-class ByFile(LoadFileScheduling):  # type: ignore[misc]
-    """Gives each file to one process, as `--dist loadfile`; but one process tests the packets.
-
-    Two processes would start two live switches with two data paths each, and a new one for each
-    file. On two cores these slow all tests down.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        return PACKETS if nodeid.startswith(PACKETS) else super()._split_scope(nodeid)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
-    """The order of the tests that share the cores."""
-    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_configure() -> None:
