@@ -71,11 +71,10 @@ impl Host {
 
     #[inline(always)]
     fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
-        let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
-        let index = match self.find((segment.ports.1, peer)) {
+        let index = match self.find(segment.ports.1, (&segment.ips.0, segment.ports.0)) {
             Some(index) if self.flows[index].takes_segments() => index,
             _ => {
-                self.refuse(segment, peer);
+                self.refuse(segment);
                 return Err(Discard::NoConnection);
             }
         };
@@ -103,20 +102,25 @@ impl Host {
         source: IpAddr,
         datagram: &Datagram<'_>,
     ) -> Result<(), Discard> {
-        let peer = Endpoint { ip: source, port: datagram.ports.0 };
-        let index = self.find((datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
+        let (from, to) = datagram.ports;
+        let index = self.find(to, (&source, from)).ok_or(Discard::NoConnection)?;
         let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
         self.flows[index].handle_datagram(now, datagram, rows, messages)?;
         self.after(index);
         Ok(())
     }
 
-    /// The flow with this local port and peer.
+    /// The flow with this local port, and the peer's address and port. It compares the address in
+    /// place: a copy would wait for its bytes, which were written just before.
     #[inline(always)]
-    fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
-        match self.latest {
-            Some((known, index)) if known == ends => Some(index as usize),
-            _ => self.look_up(ends),
+    fn find(&mut self, port: u16, (ip, peer_port): (&IpAddr, u16)) -> Option<usize> {
+        match &self.latest {
+            Some(((known, peer), index))
+                if *known == port && peer.port == peer_port && peer.ip == *ip =>
+            {
+                Some(*index as usize)
+            }
+            _ => self.look_up((port, Endpoint { ip: *ip, port: peer_port })),
         }
     }
 
@@ -128,7 +132,7 @@ impl Host {
 
     /// Answers a segment without a connection by a reset (RFC 9293 section 3.10.7.1).
     #[cold]
-    fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
+    fn refuse(&mut self, segment: &Segment<'_>) {
         if segment.flags.has(Flags::RST) || self.resets.len() >= MAX_RESETS {
             return;
         }
@@ -141,6 +145,7 @@ impl Host {
             let ack = segment.seq.wrapping_add(occupied);
             Header { ack, flags: Flags::RST.with(Flags::ACK), ..Header::default() }
         };
+        let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
         let mut emitter = self.emitter(None, segment.ports.1, peer);
         let mut packet = Packet::default();
         emitter.begin(&header, &mut packet);

@@ -65,6 +65,16 @@ impl SackBlocks {
 pub const TIMESTAMPS_BYTES: usize = 12;
 
 impl Options {
+    /// No options.
+    pub const NONE: Options = Options {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: SackBlocks { blocks: [(0, 0); MAX_SACK_BLOCKS], len: 0 },
+        sender_report: None,
+    };
+
     /// Appends the options, each padded in front to a multiple of 4 bytes.
     #[inline(always)]
     pub fn emit(&self, out: &mut Vec<u8>) {

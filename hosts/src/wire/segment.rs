@@ -149,7 +149,7 @@ pub(crate) fn parse_fixed<'a>(packet: &IpPacket<'a>) -> Result<(Segment<'a>, &'a
         flags: Flags(tcp[13]),
         window: be16(tcp, 14),
         ecn: packet.ecn(),
-        options: Options::default(),
+        options: Options::NONE,
         payload: Payload { bytes, zeros },
     };
     Ok((segment, options))
