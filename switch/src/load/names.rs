@@ -20,6 +20,7 @@ pub(crate) struct FieldType {
 pub(crate) struct HeaderType {
     pub name: String,
     pub fields: Vec<FieldType>,
+    field_index: BTreeMap<String, u16>,
     pub max_bytes: u32,
 }
 
@@ -97,8 +98,10 @@ impl Names {
             if fields.iter().filter(|field| field.width.is_none()).count() > 1 {
                 return Err(self.unsupported("a second varbit in", &header.name));
             }
+            let name = header.name.clone();
+            let field_index = index(fields.iter().map(|field| &field.name));
             let max_bytes = header.max_length.unwrap_or(0).min(1 << 16) as u32;
-            self.types.push(HeaderType { name: header.name.clone(), fields, max_bytes });
+            self.types.push(HeaderType { name, fields, field_index, max_bytes });
         }
         Ok(())
     }
@@ -184,9 +187,8 @@ impl Names {
 
     pub(crate) fn header_field(&self, header: u16, name: &str) -> Result<u16, LoadError> {
         let kind = self.kind(header);
-        let found = kind.fields.iter().position(|field| field.name == name);
         let unknown = || self.unknown("field", format!("{}.{name}", kind.name));
-        found.map(|field| field as u16).ok_or_else(unknown)
+        kind.field_index.get(name).copied().ok_or_else(unknown)
     }
 
     pub(crate) fn field_index(&self, header: u16, field: u64) -> Result<u16, LoadError> {
