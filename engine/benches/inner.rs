@@ -54,7 +54,7 @@ fn in_flight(criterion: &mut Criterion) {
         let ahead = FRAME.saturating_mul(packets);
         for n in 0..packets {
             let at = Time::ZERO + FRAME.saturating_mul(n);
-            in_flight.send(n as usize % directions, at, Packet::default());
+            in_flight.send(n as usize % directions, at, Box::default());
         }
         group.bench_function(BenchmarkId::new(packets.to_string(), directions), |bencher| {
             bencher.iter(|| {

@@ -114,7 +114,7 @@ fn seen(count: u16) -> Seen {
         let length = 60 + rng.range(0, 1400) as usize;
         let ttl = if rng.chance(0.05) { 1 } else { 64 };
         let (into, to_server) = ([IN, OUT, COLLECTOR][rng.range(0, 2) as usize], rng.chance(0.7));
-        all.handle_packet(now, into, frame(to_server, length, ttl, number));
+        all.handle_packet(now, into, frame(to_server, length, ttl, number).into());
     }
     all.handle_timeout(now + Duration::from_ms(500));
     for transmit in all.take_sent() {
@@ -163,7 +163,7 @@ fn an_entry_is_idle_when_it_is_in_every_pipeline() {
         Ok(pipeline.switch()?.set_idle_timeout(at(0), &row, Some(Duration::from_ms(10)))?)
     })
     .expect("room");
-    all.handle_packet(at(6), 1, Packet::from_bytes(&[2, 1, 0, 0, 0, 0, 0, 0]));
+    all.handle_packet(at(6), 1, Packet::from_bytes(&[2, 1, 0, 0, 0, 0, 0, 0]).into());
     all.handle_timeout(at(10));
     assert_eq!(all.take_expired(), []);
     all.handle_timeout(at(16));
@@ -185,7 +185,7 @@ fn digests_and_counts_are_of_all_pipelines() {
         // The table has room for two.
         let inserted = all.each(|pipeline| Ok(pipeline.switch()?.insert_entry(&learn)?));
         assert_eq!(inserted.is_ok(), number <= 2);
-        all.handle_packet(Time::ZERO, number, Packet::from_bytes(&[number as u8; 60]));
+        all.handle_packet(Time::ZERO, number, Packet::from_bytes(&[number as u8; 60]).into());
     }
     let learned: Vec<_> = all.take_digests().into_iter().map(|digest| digest.values).collect();
     // The first pipeline has the even ports.
@@ -196,7 +196,7 @@ fn digests_and_counts_are_of_all_pipelines() {
     assert_eq!(missed(&mut all), Count { packets: 4, bytes: 240 });
     let ten = Count { packets: 10, bytes: 1000 };
     all.set_count(ten, |switch, count| switch.set_default_count("acl", count)).expect("a table");
-    all.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[1; 60]));
+    all.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[1; 60]).into());
     assert_eq!(missed(&mut all), Count { packets: 11, bytes: 1060 });
 }
 
@@ -205,7 +205,7 @@ fn digests_and_counts_are_of_all_pipelines() {
 fn a_change_of_program_counts_the_handovers_it_loses() {
     let mut made = made(2);
     let mut all = Pipelines::new(&mut made);
-    all.first().handle_packet(Time::ZERO, IN, frame(true, 100, 64, 0));
+    all.first().handle_packet(Time::ZERO, IN, frame(true, 100, 64, 0).into());
     let program = common::bottleneck_program();
     let switches: Vec<Switch> = all
         .configs()
@@ -247,7 +247,7 @@ fn a_full_ring_stops_the_ports_and_keeps_the_order() {
     let mut now = Time::ZERO;
     for number in 0..3000 {
         now += Duration::from_us(1);
-        node.handle_packet(now, 0, frame(true, 100, 64, number));
+        node.handle_packet(now, 0, frame(true, 100, 64, number).into());
         node.handle_timeout(now);
         assert_eq!(node.is_full(), number >= 64);
     }

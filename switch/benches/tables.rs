@@ -6,7 +6,7 @@
 mod common;
 
 use common::*;
-use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_common::{Duration, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{ControlError, Match, Program, Switch, TableEntry};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn packet_ns(switch: &mut Switch, rng: &mut Rng) -> f64 {
     let mut now = Time::ZERO;
     let begun = Instant::now();
     for _ in 0..PACKETS {
-        let mut packet: Packet = switch.take_packet();
+        let mut packet = switch.take_packet();
         packet.data.extend_from_slice(&base);
         let addresses = rng.range(0, u64::MAX - 1).to_be_bytes();
         packet.data[26..34].copy_from_slice(&addresses);

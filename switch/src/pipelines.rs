@@ -22,7 +22,7 @@ impl Handover {
     pub fn fetch(&self) {
         let item = &self.offer.item;
         let bytes = [item.packet.data.first(), item.packet.payload().first()];
-        let slots = item.bridged.slots.iter().step_by(LINE);
+        let slots = item.state.bridged.slots.iter().step_by(LINE);
         core::hint::black_box((bytes, slots.fold(0, |sum, slot| sum ^ slot)));
     }
 }

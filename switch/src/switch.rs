@@ -80,7 +80,7 @@ impl Switch {
     }
 
     /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.
-    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         if self.awaits_code {
             self.compile_in_use();
         }
@@ -182,12 +182,12 @@ impl Switch {
 
     /// Keeps a packet's memory for reuse.
     #[inline]
-    pub fn recycle(&mut self, packet: Packet) {
+    pub fn recycle(&mut self, packet: Box<Packet>) {
         self.model.spare.recycle(packet);
     }
 
     /// An empty packet, with recycled memory if available.
-    pub fn take_packet(&mut self) -> Packet {
+    pub fn take_packet(&mut self) -> Box<Packet> {
         self.model.spare.take_packet()
     }
 }

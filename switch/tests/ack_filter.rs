@@ -32,7 +32,7 @@ fn acks_leave_a_filtering_queue_as_they_leave_ns2s() {
                 let mut ack = packet(54, 0);
                 ack.data[42..46].copy_from_slice(&number.to_be_bytes());
                 ack.data[47] = 0x10;
-                switch.handle_packet(at, 1, ack);
+                switch.handle_packet(at, 1, ack.into());
             }
             ("slow", _) => theirs.push((at, number)),
             _ => {}
@@ -81,7 +81,7 @@ fn an_ack_replaces_older_acks_of_its_connection() {
         packet.data[34..36].copy_from_slice(&u16::to_be_bytes(source));
         packet.data[42..46].copy_from_slice(&u32::to_be_bytes(ack));
         packet.data[47] = flags;
-        switch.handle_packet(Time::from_ps(n as u64), 1, packet);
+        switch.handle_packet(Time::from_ps(n as u64), 1, packet.into());
     }
     while let Some(due) = switch.poll_timeout() {
         switch.handle_timeout(due);

@@ -15,7 +15,7 @@ fn forwards_with_new_addresses_ttl_and_checksum() {
         let mut switch = bottleneck(None, QueueLimit::Packets(0));
         let sent = frame(1000, 7);
         let packet = if virtual_zeros { packet(1000, 7) } else { Packet::from_bytes(&sent) };
-        switch.handle_packet(at_us(5), 1, packet);
+        switch.handle_packet(at_us(5), 1, packet.into());
         let got = switch.poll_transmit().expect("one packet");
         assert_eq!((got.port, got.start, got.end), (OUT, at_us(5), at_us(5)));
         assert_eq!(got.packet.zeros, if virtual_zeros { 946 } else { 0 });
@@ -40,7 +40,7 @@ fn options_pass_and_count_in_the_checksum() {
     sent[24..26].fill(0);
     let sum = checksum(&sent[14..46]);
     sent[24..26].copy_from_slice(&sum.to_be_bytes());
-    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&sent));
+    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&sent).into());
     let got = switch.poll_transmit().expect("it passes").packet.to_bytes();
     assert_eq!(got.len(), sent.len());
     assert_eq!(got[34..], sent[34..]);
@@ -71,7 +71,7 @@ fn drops_are_counted_by_reason() {
     ];
     for (name, reason, packet) in cases {
         let before = switch.read_counter("drops", reason).unwrap().packets;
-        switch.handle_packet(Time::ZERO, 1, packet);
+        switch.handle_packet(Time::ZERO, 1, packet.into());
         let after = switch.read_counter("drops", reason).unwrap().packets;
         assert_eq!(after, before + 1, "{name}");
         assert_eq!(switch.poll_transmit(), None, "{name}");
@@ -91,10 +91,10 @@ fn flows_are_named_by_entries_and_counted() {
         "set_flow",
         [("flow_id", "42")],
     );
-    switch.handle_packet(Time::ZERO, 1, packet(100, 1));
+    switch.handle_packet(Time::ZERO, 1, packet(100, 1).into());
     switch.insert_entry(&flow).unwrap();
-    switch.handle_packet(Time::ZERO, 1, packet(100, 1));
-    switch.handle_packet(Time::ZERO, 1, packet(300, 1));
+    switch.handle_packet(Time::ZERO, 1, packet(100, 1).into());
+    switch.handle_packet(Time::ZERO, 1, packet(300, 1).into());
     let flows: Vec<u32> = switch.queue_records().iter().map(|record| record.flow).collect();
     assert_eq!(flows[2..], [42; 4]);
     assert!(flows[0] >= 0x8000_0000, "the hash has its top bit set: {:#x}", flows[0]);
@@ -107,7 +107,7 @@ fn flows_are_named_by_entries_and_counted() {
 fn the_programs_delays_are_the_queues() {
     let mut switch = bottleneck(Some(10_000_000), QueueLimit::Packets(7));
     for sequence in 0..10 {
-        switch.handle_packet(Time::ZERO, 1, packet(1250, sequence));
+        switch.handle_packet(Time::ZERO, 1, packet(1250, sequence).into());
     }
     while let Some(at) = switch.poll_timeout() {
         switch.handle_timeout(at);
@@ -156,7 +156,7 @@ fn a_report_says_what_the_ledger_says() {
     let collector = entry("collector", [("collector_port", port("3"))], "send_to", collector);
     switch.insert_entry(&collector).unwrap();
     for sequence in 0..4 {
-        switch.handle_packet(at_us(u64::from(sequence) * 300), 1, packet(1250, sequence));
+        switch.handle_packet(at_us(u64::from(sequence) * 300), 1, packet(1250, sequence).into());
     }
     while let Some(at) = switch.poll_timeout() {
         switch.handle_timeout(at);
@@ -195,7 +195,7 @@ fn loss_has_the_probability_that_was_set() {
     let loss = entry("loss", [("egress_port", Match::Exact("2".into()))], "lose_below", threshold);
     switch.insert_entry(&loss).unwrap();
     for sequence in 0..80_000 {
-        switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
+        switch.handle_packet(Time::ZERO, 1, packet(100, sequence).into());
     }
     let lost = switch.read_counter("drops", 5).unwrap().packets;
     // Six standard deviations of a binomial: sqrt(80,000 / 8 * 7 / 8) = 93.5.
@@ -219,7 +219,7 @@ fn duplication_has_the_probability_that_was_set() {
         // One in eight.
         let mut switch = duplicating(engine, None, 0, "0x20000000");
         for sequence in 0..80_000 {
-            switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
+            switch.handle_packet(Time::ZERO, 1, packet(100, sequence).into());
         }
         let sent = std::iter::from_fn(|| switch.poll_transmit()).count() as u64;
         let twice = switch.read_counter("duplicates", u64::from(OUT)).unwrap().packets;
@@ -238,7 +238,7 @@ fn each_of_two_copies_is_queued_or_dropped_by_itself() {
     for engine in [Engine::Native, Engine::Interpreter] {
         let mut switch = duplicating(engine, Some(10_000_000), 2, "0xffffffff");
         for sequence in 0..2 {
-            switch.handle_packet(Time::ZERO, 1, packet(1250, sequence));
+            switch.handle_packet(Time::ZERO, 1, packet(1250, sequence).into());
         }
         while let Some(at) = switch.poll_timeout() {
             switch.handle_timeout(at);

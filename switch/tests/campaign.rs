@@ -113,7 +113,7 @@ fn compare(name: &str, text: &str, count: u64) -> u64 {
         now = Time::from_ps(now.as_ps() + rng.range(0, 20_000_000));
         for switch in [&mut native, &mut interpreted] {
             switch.handle_timeout(now);
-            switch.handle_packet(now, port, Packet::from_bytes(&bytes));
+            switch.handle_packet(now, port, Packet::from_bytes(&bytes).into());
         }
         loop {
             let (one, other) = (native.poll_transmit(), interpreted.poll_transmit());

@@ -83,7 +83,7 @@ proptest! {
 
         let config = SwitchConfig { flow_field: None, ..config(vec![port(2, None, QueueLimit::Packets(0))]) };
         let mut switch = Switch::new(program(), config, Rng::from_seed(1)).unwrap();
-        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes));
+        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes).into());
         let got = switch.poll_transmit().expect("a packet").packet.to_bytes();
         prop_assert_eq!(&got[..operands], &expected[..operands]);
         prop_assert_eq!(&got[operands..], &expected[operands..]);

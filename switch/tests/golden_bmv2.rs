@@ -61,7 +61,7 @@ fn every_port_sends_what_bmv2_sent() {
     let mut received: BTreeMap<u16, Vec<Vec<u8>>> = BTreeMap::new();
     for (i, sent) in recording.sent.iter().enumerate() {
         let now = Time::ZERO + Duration::from_ms(2 * i as u64);
-        switch.handle_packet(now, sent.port, Packet::from_bytes(&bytes(&sent.bytes)));
+        switch.handle_packet(now, sent.port, Packet::from_bytes(&bytes(&sent.bytes)).into());
         while let Some(transmit) = switch.poll_transmit() {
             received.entry(transmit.port).or_default().push(transmit.packet.to_bytes());
         }

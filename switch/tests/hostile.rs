@@ -45,7 +45,7 @@ fn run(engine: Engine, program: &Arc<Program>, packets: &[Vec<u8>]) -> (Vec<Tran
     let telemetry = [("egress_port", Match::Exact("2".into()))];
     let _ = switch.insert_entry(&entry("telemetry", telemetry, "report_every", every));
     for (i, bytes) in packets.iter().enumerate() {
-        switch.handle_packet(Time::from_ps(i as u64), 1, Packet::from_bytes(bytes));
+        switch.handle_packet(Time::from_ps(i as u64), 1, Packet::from_bytes(bytes).into());
     }
     switch.handle_timeout(Time::from_ps(1 << 50));
     (std::iter::from_fn(|| switch.poll_transmit()).collect(), switch.statistics())

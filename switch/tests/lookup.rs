@@ -27,7 +27,7 @@ fn one_entry_is_found_by_its_matches() {
 /// The flow number in the ledger for two packets of the client, one after the other.
 fn flow_found(switch: &mut Switch) -> u32 {
     let flows = [1, 2].map(|sequence| {
-        switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
+        switch.handle_packet(Time::ZERO, 1, packet(100, sequence).into());
         switch.queue_records().pop().map(|record| record.flow)
     });
     assert_eq!(flows[0], flows[1]);
@@ -82,7 +82,7 @@ fn cells_are_read_in_ranges_within_the_array() {
     // The program drops a packet without a route: reason 0 of its 6.
     let mut lost = frame(100, 1);
     lost[32] = 77;
-    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&lost));
+    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&lost).into());
     let drops = switch.read_counters("drops", 0, 6).unwrap();
     assert_eq!(drops.iter().map(|count| count.packets).sum::<u64>(), 1);
     assert_eq!(drops.iter().map(|count| count.bytes).sum::<u64>(), 100);

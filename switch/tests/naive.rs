@@ -31,7 +31,7 @@ fn look_up(switch: &mut Switch, a: u8, b: u16, c: u32) -> u16 {
     bytes.extend(b.to_be_bytes());
     bytes.extend(c.to_be_bytes());
     bytes.extend([0; 18]);
-    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes));
+    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes).into());
     let sent = switch.poll_transmit().unwrap().packet.to_bytes();
     u16::from_be_bytes([sent[24], sent[25]])
 }
@@ -138,7 +138,7 @@ proptest! {
             let mut bytes = vec![3, 2];
             bytes.extend([0; 24]);
             let at = Time::ZERO + Duration::from_us(15_625 * u64::from(now));
-            switch.handle_packet(at, 1, Packet::from_bytes(&bytes));
+            switch.handle_packet(at, 1, Packet::from_bytes(&bytes).into());
             let sent = switch.poll_transmit().unwrap().packet.to_bytes();
             prop_assert_eq!(sent[25], expected, "packet {}", i);
         }

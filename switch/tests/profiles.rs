@@ -23,7 +23,7 @@ fn send(switch: &mut Switch, at: Time, kind: u8, a: u8, b: u16, c: u32) -> Optio
     let mut bytes = vec![kind, a];
     bytes.extend(b.to_be_bytes());
     bytes.extend(c.to_be_bytes());
-    switch.handle_packet(at, 1, Packet::from_bytes(&bytes));
+    switch.handle_packet(at, 1, Packet::from_bytes(&bytes).into());
     switch.poll_transmit().map(|sent| (sent.port, sent.packet.to_bytes()))
 }
 

@@ -30,7 +30,7 @@ fn switch(rate_bps: Option<u64>, replicas: usize) -> Switch {
     switch.set_clone_session(CloneSession { id: 7, replicas, truncate_bytes: None });
     let mut frame = vec![0; 61];
     frame[0] = CLONED;
-    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&frame));
+    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&frame).into());
     switch
 }
 

@@ -37,7 +37,7 @@ fn a_value_set_is_changed_at_run_time() {
     let config = SwitchConfig { flow_field: None, ..common::config(ports) };
     let mut switch = Switch::new(Arc::new(program), config, Rng::from_seed(1)).unwrap();
     let send = |switch: &mut Switch| {
-        switch.handle_packet(Time::ZERO, 0, Packet::from_bytes(&[7, 0, 0x0f]));
+        switch.handle_packet(Time::ZERO, 0, Packet::from_bytes(&[7, 0, 0x0f]).into());
         switch.poll_transmit().unwrap().packet.to_bytes()
     };
     assert_eq!(send(&mut switch), [7, 0, 0, 0x0f], "a byte is skipped, two of a verdict come");

@@ -20,7 +20,7 @@ fn run(
             switch.handle_timeout(due);
         }
         before(switch, i);
-        switch.handle_packet(now, 1, packet(length, i as u32));
+        switch.handle_packet(now, 1, packet(length, i as u32).into());
     }
     while let Some(due) = switch.poll_timeout() {
         switch.handle_timeout(due);
@@ -93,7 +93,7 @@ proptest! {
         let (before, after) = rates;
         let mut switch = bottleneck(Some(before), QueueLimit::Packets(1000));
         for (i, &size) in sizes.iter().enumerate() {
-            switch.handle_packet(Time::ZERO, 1, packet(size, i as u32));
+            switch.handle_packet(Time::ZERO, 1, packet(size, i as u32).into());
         }
         // A time within the transmission of all packets at the first rate.
         let total: u128 = sizes.iter().map(|&size| size as u128 * 8).sum();
@@ -147,7 +147,7 @@ proptest! {
         let rate = 10_000_000u64;
         let mut switch = bottleneck(Some(rate), limit);
         for (i, &(at, length)) in arrivals.iter().enumerate() {
-            switch.handle_packet(Time::from_ps(at), 1, packet(length, i as u32));
+            switch.handle_packet(Time::from_ps(at), 1, packet(length, i as u32).into());
         }
         let last = arrivals.last().map_or(0, |&(at, _)| at);
         switch.handle_timeout(Time::from_ps(last.saturating_add(until)));
@@ -213,7 +213,7 @@ proptest! {
         for (i, &class) in classes.iter().enumerate() {
             let mut bytes = [0u8; 60];
             (bytes[0], bytes[1]) = (class, i as u8);
-            switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes));
+            switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes).into());
         }
         while let Some(due) = switch.poll_timeout() {
             switch.handle_timeout(due);
@@ -247,14 +247,14 @@ fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: LengthBasis, cou
     let end = Time::ZERO + Duration::from_secs_f64(seconds);
     let (mut now, mut bits) = (Time::ZERO, 0u128);
     for _ in 0..3 {
-        switch.handle_packet(now, 1, packet(length, 0));
+        switch.handle_packet(now, 1, packet(length, 0).into());
     }
     while now <= end {
         // One packet arrives whenever one leaves, so the queue never empties.
         now = switch.poll_timeout().unwrap();
         switch.handle_timeout(now);
         let mut another = switch.take_packet();
-        another.clone_from(&packet(length, 0));
+        another.copy_front(&packet(length, 0), length);
         switch.handle_packet(now, 1, another);
         while let Some(sent) = switch.poll_transmit() {
             bits += if sent.end <= end { counted as u128 * 8 } else { 0 };
@@ -313,7 +313,7 @@ fn late_and_spurious_timeouts_change_nothing() {
     let (sent, _) = run(&mut punctual, &arrivals, |_, _| {});
     let mut late = bottleneck(Some(10_000_000), QueueLimit::Packets(100));
     for (i, &(at, length)) in arrivals.iter().enumerate() {
-        late.handle_packet(Time::from_ps(at), 1, packet(length, i as u32));
+        late.handle_packet(Time::from_ps(at), 1, packet(length, i as u32).into());
         late.handle_timeout(Time::from_ps(at));
         late.handle_timeout(Time::from_ps(at));
     }
@@ -338,7 +338,7 @@ fn the_mean_depth_is_the_area_under_the_depth() {
     // immediately, the second waits 1 ms, the third, of 500 bytes, 2 ms.
     let mut switch = bottleneck(Some(8_000_000), QueueLimit::Packets(1000));
     for (i, length) in [1000, 1000, 500].into_iter().enumerate() {
-        switch.handle_packet(Time::ZERO, 1, packet(length, i as u32));
+        switch.handle_packet(Time::ZERO, 1, packet(length, i as u32).into());
     }
     const MS: u64 = 1_000_000_000;
     let (packets, bytes) = switch.queues_waited(Time::from_ps(MS / 2), OUT).unwrap()[0];

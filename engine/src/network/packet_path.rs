@@ -98,7 +98,7 @@ impl Network {
     }
 
     /// A host's packet enters its access link, and then the cable to the switch.
-    pub(crate) fn enter_uplink(&mut self, now: Time, index: usize, packet: Packet) {
+    pub(crate) fn enter_uplink(&mut self, now: Time, index: usize, packet: Box<Packet>) {
         self.record_packet(now, index, true, &packet);
         match &mut self.border {
             Some(border) if self.access.get(index).is_none() => border.leave_host(index, packet),
@@ -107,7 +107,7 @@ impl Network {
     }
 
     /// A host's packet enters its access link, which is here.
-    pub(super) fn enter_access(&mut self, now: Time, index: usize, packet: Packet) {
+    pub(super) fn enter_access(&mut self, now: Time, index: usize, packet: Box<Packet>) {
         let access = &mut self.access[index];
         match access.link.handle_up(now, packet.len()) {
             Some(at) => {
@@ -119,7 +119,7 @@ impl Network {
     }
 
     /// A packet enters a switch by a port: parser, ingress, and the queue of its output port.
-    pub(crate) fn enter_switch(&mut self, now: Time, index: usize, port: u16, packet: Packet) {
+    pub(crate) fn enter_switch(&mut self, now: Time, index: usize, port: u16, packet: Box<Packet>) {
         self.progress.packets += 1;
         self.switches[index].switch.handle_packet(now, port, packet);
         self.leave_switch(index);
@@ -166,7 +166,7 @@ impl Network {
 
     /// Puts a packet in flight; it arrives by a link direction at this instant.
     #[inline]
-    fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+    fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         let packet = match &mut self.border {
             Some(border) => border.send(direction, at, packet),
             None => Some(packet),
@@ -177,7 +177,7 @@ impl Network {
     }
 
     /// A packet enters a link direction with impairments.
-    pub(super) fn enter_impaired(&mut self, index: usize, now: Time, packet: Packet) {
+    pub(super) fn enter_impaired(&mut self, index: usize, now: Time, packet: Box<Packet>) {
         let link = &mut self.impaired_links[index];
         let number = link.packets;
         link.packets += 1;
@@ -197,7 +197,7 @@ impl Network {
     }
 
     /// A packet leaves a link direction with impairments, or is lost.
-    fn leave_impaired(&mut self, index: usize, fate: Fate, packet: Packet) {
+    fn leave_impaired(&mut self, index: usize, fate: Fate, packet: Box<Packet>) {
         let &ImpairedLink { switch, port, towards, exit, .. } = &self.impaired_links[index];
         let is_from_switch = towards == LinkDirection::Out;
         let left = match (fate, &mut self.wire_map) {
@@ -233,7 +233,7 @@ impl Network {
 
     /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access
     /// link of its host.
-    pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
+    pub(crate) fn enter_group(&mut self, now: Time, packet: Box<Packet>) {
         match self.enter_downlink(now, &packet) {
             Some((direction, at)) => self.send(direction, at, packet),
             None => self.pool.give(packet),
@@ -241,7 +241,7 @@ impl Network {
     }
 
     /// A packet enters a host, which may answer. `due` is when it left the access link.
-    fn enter_host(&mut self, now: Time, due: Time, index: usize, packet: Packet) {
+    fn enter_host(&mut self, now: Time, due: Time, index: usize, packet: Box<Packet>) {
         self.record_packet(now, index, false, &packet);
         match (&mut self.hosts[index].stack, &mut self.wire_map) {
             (HostStack::Narrows(host), _) => {
@@ -268,19 +268,19 @@ impl Network {
     }
 
     /// In real time: a packet arrives at the collector of a switch by its wire.
-    pub(crate) fn enter_collector_of(&mut self, now: Time, switch: usize, packet: Packet) {
+    pub(crate) fn enter_collector_of(&mut self, now: Time, switch: usize, packet: Box<Packet>) {
         self.enter_collector(now, &packet);
         // The switch takes packets for its reports from its spare ones.
         self.switches[switch].switch.recycle(packet);
     }
 
     /// An empty packet for one received by a wire.
-    pub(crate) fn take_packet(&mut self) -> Packet {
+    pub(crate) fn take_packet(&mut self) -> Box<Packet> {
         self.pool.take()
     }
 
     /// Takes a packet back for reuse of its memory.
-    pub(crate) fn recycle(&mut self, packet: Packet) {
+    pub(crate) fn recycle(&mut self, packet: Box<Packet>) {
         self.pool.give(packet);
     }
 }

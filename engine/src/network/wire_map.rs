@@ -21,7 +21,7 @@ pub struct Departure {
     /// When to hand it to the device: `end` plus the wire's delay.
     pub at: Time,
     /// The packet.
-    pub packet: Packet,
+    pub packet: Box<Packet>,
 }
 
 /// Device strings by wire name: `s1 port 1`, a group's name, `collector at s1`.
@@ -185,7 +185,7 @@ impl WireMap {
         switch: usize,
         transmit: Transmit,
         delay: Duration,
-    ) -> Option<Packet> {
+    ) -> Option<Box<Packet>> {
         let Transmit { port, start, end, packet } = transmit;
         let Some(wire) = self.ends[self.end(switch, port)].wire else { return Some(packet) };
         self.departures.push_back(Departure { wire, start, end, at: end + delay, packet });
@@ -193,13 +193,13 @@ impl WireMap {
     }
 
     /// A host's packet is due at the switch port of its group's cable.
-    pub(crate) fn leave_hosts(&mut self, at: Time, switch: usize, port: u16, packet: Packet) {
+    pub(crate) fn leave_hosts(&mut self, at: Time, switch: usize, port: u16, packet: Box<Packet>) {
         let wire = self.ends[self.end(switch, port) ^ 1].wire.expect("its host is here");
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
     }
 
     /// A packet is due at a host with the kernel's stack.
-    pub(crate) fn leave_access(&mut self, at: Time, host: usize, packet: Packet) {
+    pub(crate) fn leave_access(&mut self, at: Time, host: usize, packet: Box<Packet>) {
         let wire = self.at_host[host].expect("such a host has a wire");
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
     }

@@ -17,7 +17,7 @@ const LINK_CHECK: Duration = Duration::from_ms(100);
 struct Arrival {
     at: Time,
     wire: usize,
-    packet: Packet,
+    packet: Box<Packet>,
 }
 
 /// Ports, clock, and their measured errors.

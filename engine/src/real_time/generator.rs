@@ -131,7 +131,7 @@ impl Generator {
 }
 
 impl Node for Generator {
-    fn handle_packet(&mut self, _: Time, _: usize, packet: Packet) {
+    fn handle_packet(&mut self, _: Time, _: usize, packet: Box<Packet>) {
         self.pool.give(packet);
     }
 
@@ -154,11 +154,11 @@ impl Node for Generator {
         self.due.pop_front()
     }
 
-    fn take_packet(&mut self) -> Packet {
+    fn take_packet(&mut self) -> Box<Packet> {
         self.pool.take()
     }
 
-    fn recycle(&mut self, packet: Packet) {
+    fn recycle(&mut self, packet: Box<Packet>) {
         self.pool.give(packet);
     }
 }

@@ -32,7 +32,7 @@ struct NetworkNode<'a> {
 }
 
 impl Node for NetworkNode<'_> {
-    fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Packet) {
+    fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Box<Packet>) {
         let end = self.network.wire_map().end_of(wire);
         if matches!(end, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
             // Programs and hosts that read a payload need it as contiguous bytes.
@@ -62,11 +62,11 @@ impl Node for NetworkNode<'_> {
         self.network.wire_map().poll_transmit()
     }
 
-    fn take_packet(&mut self) -> Packet {
+    fn take_packet(&mut self) -> Box<Packet> {
         self.network.take_packet()
     }
 
-    fn recycle(&mut self, packet: Packet) {
+    fn recycle(&mut self, packet: Box<Packet>) {
         self.network.recycle(packet);
     }
 }

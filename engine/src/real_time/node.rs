@@ -7,7 +7,7 @@ use crate::network::wire_map::Departure;
 /// An engine that a data path drives; its wires are numbered from 0.
 pub trait Node {
     /// A packet arrived by a wire.
-    fn handle_packet(&mut self, now: Time, wire: usize, packet: Packet);
+    fn handle_packet(&mut self, now: Time, wire: usize, packet: Box<Packet>);
     /// Handles everything due at `now`.
     fn handle_timeout(&mut self, now: Time);
     /// When to call [`Node::handle_timeout`]; the call may find nothing to do.
@@ -27,7 +27,7 @@ pub trait Node {
         0
     }
     /// An empty packet.
-    fn take_packet(&mut self) -> Packet;
+    fn take_packet(&mut self) -> Box<Packet>;
     /// Takes a packet back for reuse of its memory.
-    fn recycle(&mut self, packet: Packet);
+    fn recycle(&mut self, packet: Box<Packet>);
 }

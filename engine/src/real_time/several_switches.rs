@@ -29,7 +29,7 @@ struct Switches {
 }
 
 impl Node for Switches {
-    fn handle_packet(&mut self, now: Time, wire: usize, packet: Packet) {
+    fn handle_packet(&mut self, now: Time, wire: usize, packet: Box<Packet>) {
         let switch = self.of_wire[wire];
         self.nodes[switch].handle_packet(now, wire - self.first_wire[switch], packet);
     }
@@ -55,11 +55,11 @@ impl Node for Switches {
         self.nodes.iter().any(Node::is_paused)
     }
 
-    fn take_packet(&mut self) -> Packet {
+    fn take_packet(&mut self) -> Box<Packet> {
         self.nodes[0].take_packet()
     }
 
-    fn recycle(&mut self, packet: Packet) {
+    fn recycle(&mut self, packet: Box<Packet>) {
         self.nodes[0].recycle(packet);
     }
 }

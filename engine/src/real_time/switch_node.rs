@@ -64,7 +64,7 @@ impl SwitchNode {
 }
 
 impl Node for SwitchNode {
-    fn handle_packet(&mut self, now: Time, wire: usize, packet: Packet) {
+    fn handle_packet(&mut self, now: Time, wire: usize, packet: Box<Packet>) {
         self.switch.handle_packet(now, self.ports[wire], packet);
     }
 
@@ -106,14 +106,14 @@ impl Node for SwitchNode {
         self.switch.paused > 0
     }
 
-    fn take_packet(&mut self) -> Packet {
+    fn take_packet(&mut self) -> Box<Packet> {
         match &mut self.switch.switch {
             Some(switch) => switch.take_packet(),
-            None => Packet::default(),
+            None => Box::default(),
         }
     }
 
-    fn recycle(&mut self, packet: Packet) {
+    fn recycle(&mut self, packet: Box<Packet>) {
         if let Some(switch) = &mut self.switch.switch {
             switch.recycle(packet);
         }

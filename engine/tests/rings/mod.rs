@@ -15,8 +15,8 @@ pub struct Tunnel {
     header: Vec<u8>,
     /// Whether waiting packets may leave.
     pub let_go: bool,
-    kept: VecDeque<Packet>,
-    spare: Vec<Packet>,
+    kept: VecDeque<Box<Packet>>,
+    spare: Vec<Box<Packet>>,
 }
 
 impl Tunnel {
@@ -27,7 +27,7 @@ impl Tunnel {
 }
 
 impl Node for Tunnel {
-    fn handle_packet(&mut self, _: Time, wire: usize, mut packet: Packet) {
+    fn handle_packet(&mut self, _: Time, wire: usize, mut packet: Box<Packet>) {
         assert_eq!(wire, 0);
         packet.data.splice(0..0, self.header.iter().copied());
         self.kept.push_back(packet);
@@ -44,11 +44,11 @@ impl Node for Tunnel {
         Some(Departure { wire: 1, start: Time::ZERO, end: Time::ZERO, at: Time::ZERO, packet })
     }
 
-    fn take_packet(&mut self) -> Packet {
+    fn take_packet(&mut self) -> Box<Packet> {
         self.spare.pop().unwrap_or_default()
     }
 
-    fn recycle(&mut self, mut packet: Packet) {
+    fn recycle(&mut self, mut packet: Box<Packet>) {
         packet.clear();
         self.spare.push(packet);
     }

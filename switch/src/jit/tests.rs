@@ -217,7 +217,7 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
         twins[1].handle_timeout(now);
         let mut arriving = [packet, copy.clone()].into_iter();
         let sent = twins.each_mut().map(|switch| {
-            switch.handle_packet(now, port, arriving.next().expect("one for each twin"));
+            switch.handle_packet(now, port, arriving.next().expect("one for each twin").into());
             let sent = std::iter::from_fn(|| switch.poll_transmit());
             sent.map(|sent| Transmit { packet: sent.packet.clone(), ..sent }).collect::<Vec<_>>()
         });
@@ -276,7 +276,7 @@ fn machine_code_looks_up_the_tables_in_use() {
     let (mut lazy, mut whole) = (made(), made());
     whole.compile();
     for switch in [&mut lazy, &mut whole] {
-        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[0; 60]));
+        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[0; 60]).into());
     }
     assert_eq!(lacked(&whole), 0);
     assert!(lacked(&lazy) > 100, "{} tables", lacked(&lazy));

@@ -62,7 +62,7 @@ impl Runner {
         let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
         let bytes = bytes.ok_or("expected pairs of hexadecimal digits")?;
         self.now += Duration::from_ms(1);
-        self.switch.handle_packet(self.now, port, Packet::from_bytes(&bytes));
+        self.switch.handle_packet(self.now, port, Packet::from_bytes(&bytes).into());
         self.answers = 0;
         self.collect();
         Ok(())

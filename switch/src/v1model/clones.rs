@@ -25,7 +25,7 @@ impl V1Model {
         let saved = self.machine.slots[..end].to_vec();
         let port = self.machine.get(self.program.standard.ingress_port.slot);
         let mut copy = self.spare.copy(&item.packet, item.packet.len());
-        copy.rounds = rounds;
+        copy.state.rounds = rounds;
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
         self.program.standard.ingress_port.put(&mut self.machine.slots, port);
         self.phases.parse(&self.program, &mut self.machine, &mut copy.packet);
@@ -36,7 +36,7 @@ impl V1Model {
         self.program.standard.instance_type.put(&mut self.machine.slots, instance::INGRESS_CLONE);
         self.machine.slots[architecture::ALL].fill(0);
         let len = self.cut(&copy, session.truncate_bytes);
-        copy.flow = item.flow;
+        copy.state.flow = item.state.flow;
         self.replicate(at, &copy, &session.replicas, len);
         self.spare.discard(copy);
         self.machine.slots[..end].copy_from_slice(&saved);
@@ -61,14 +61,14 @@ impl V1Model {
             return;
         };
         let Some(rounds) = self.share(item, replicas.len(), false) else { return };
-        item.rounds = rounds;
+        item.state.rounds = rounds;
         self.replicate(at, item, &replicas, item.packet.len());
     }
 
     /// The budget of each of `count` copies of a packet. `None` if that would be too many; the
     /// packet then counts as endless.
     fn share(&mut self, item: &mut Item, count: usize, goes_on: bool) -> Option<Rounds> {
-        let shared = item.rounds.share(count, goes_on);
+        let shared = item.state.rounds.share(count, goes_on);
         self.statistics.endless += u64::from(shared.is_none());
         shared
     }
@@ -81,8 +81,8 @@ impl V1Model {
             let is_duplicate = replicas[..i].iter().any(|before| before.port == replica.port);
             self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
             let mut copy = self.spare.copy(&item.packet, len);
-            copy.flow = item.flow;
-            copy.rounds = item.rounds;
+            copy.state.flow = item.state.flow;
+            copy.state.rounds = item.state.rounds;
             let offer = self.offer_of(at, u64::from(replica.port), copy, false);
             let offer = offer.map(|offer| Offer { is_duplicate, ..offer });
             self.statistics.duplicated += u64::from(is_duplicate && offer.is_some());
@@ -118,10 +118,10 @@ impl V1Model {
                 0 => (Extent::Ingress, program.bridged_end),
                 _ => (Extent::WithEgressHeaders, program.egress_headers_end),
             };
-            copy.bridged.extent = extent;
-            copy.bridged.slots.clear();
-            copy.bridged.slots.extend_from_slice(&self.machine.slots[..end.into()]);
-            let slots = copy.bridged.slots.as_mut_slice();
+            copy.state.bridged.extent = extent;
+            copy.state.bridged.slots.clear();
+            copy.state.bridged.slots.extend_from_slice(&self.machine.slots[..end.into()]);
+            let slots = copy.state.bridged.slots.as_mut_slice();
             slots[architecture::ALL].fill(0);
             let metadata_end = end.min(program.metadata_end);
             slots[program.metadata_start.into()..metadata_end.into()].fill(0);
@@ -138,8 +138,8 @@ impl V1Model {
             };
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
-            copy.flow = item.flow;
-            copy.rounds = rounds;
+            copy.state.flow = item.state.flow;
+            copy.state.rounds = rounds;
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
             let (is_idle, is_duplicate) = (false, false);

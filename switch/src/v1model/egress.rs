@@ -9,8 +9,8 @@ use narrows_queueing::{Dequeued, Ecn, EcnBytes, Queued, Transmission, mark_ce};
 
 impl V1Model {
     /// Runs egress, checksum update and deparser; then sends, recirculates or drops the packet.
-    pub(crate) fn egress(&mut self, dequeued: Dequeued<Box<Item>>) {
-        self.machine.restore_bridged(&self.program, &dequeued.queued.packet.bridged);
+    pub(crate) fn egress(&mut self, dequeued: Dequeued<Item>) {
+        self.machine.restore_bridged(&self.program, &dequeued.queued.packet.state.bridged);
         self.set_egress_metadata(&dequeued);
         let Dequeued { port, queue, at, queued, .. } = dequeued;
         let Queued { packet: mut item, label, is_marked, .. } = queued;
@@ -35,15 +35,14 @@ impl V1Model {
         if recirculate != 0 {
             return self.reenter(item, recirculate, instance::RECIRCULATED);
         }
-        let packet = core::mem::take(&mut item.packet);
-        self.spare.give_item(item);
+        let packet = self.spare.give_state(item);
         let Transmission { port, start, end } = self.tm.transmit(at, port, packet.len() as u64);
         self.transmits.push_back(Transmit { port, start, end, packet });
     }
 
     /// Sets the queueing metadata of a dequeued packet.
     #[inline]
-    pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued<Box<Item>>) {
+    pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued<Item>) {
         let &Dequeued { port, queue, at, ref queued, depth_after } = dequeued;
         let waited = at.saturating_since(queued.enqueued_at);
         let waited = match self.unit {
@@ -67,7 +66,7 @@ impl V1Model {
 
     /// Handles the requests that egress left for the architecture, which machine code does not.
     /// Returns the packet with its bytes written, unless it goes no further.
-    pub(super) fn end_egress(&mut self, mut item: Box<Item>) -> Option<Box<Item>> {
+    pub(super) fn end_egress(&mut self, mut item: Item) -> Option<Item> {
         let aborted = self.machine.get(internal::ABORTED) != 0;
         let clone = self.machine.get(architecture::CLONE);
         if clone != 0 && !aborted {

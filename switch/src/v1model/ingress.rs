@@ -11,7 +11,7 @@ use narrows_common::Time;
 impl V1Model {
     /// A packet enters by a port: runs parser, checksum verification and ingress; then queues,
     /// sends or drops the packet.
-    pub(crate) fn ingress(&mut self, at: Time, port: u16, item: Box<Item>) {
+    pub(crate) fn ingress(&mut self, at: Time, port: u16, item: Item) {
         self.machine.reset(&self.program, at, item.packet.len() as u64);
         let (stamp, slots) = (self.unit.of(at), &mut self.machine.slots);
         let StandardMetadata { ingress_port, ingress_timestamp, .. } = &self.program.standard;
@@ -32,7 +32,7 @@ impl V1Model {
     }
 
     #[inline]
-    pub(super) fn ingress_as(&mut self, at: Time, mut item: Box<Item>, instance: u64) {
+    pub(super) fn ingress_as(&mut self, at: Time, mut item: Item, instance: u64) {
         let (slots, standard) = (&mut self.machine.slots, &self.program.standard);
         standard.packet_length.put(slots, slots[internal::ARRIVED as usize]);
         standard.instance_type.put(slots, instance);
@@ -49,8 +49,8 @@ impl V1Model {
 
     /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
     #[inline]
-    pub(super) fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
-        item.flow = self.flow();
+    pub(super) fn after_ingress(&mut self, at: Time, mut item: Item) {
+        item.state.flow = self.flow();
         let requested =
             self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
         if requested != 0 {
@@ -83,11 +83,7 @@ impl V1Model {
 
     /// Handles the requests that externs left for the end of ingress. Returns the packet, unless it
     /// was resubmitted.
-    pub(super) fn carry_out_requests(
-        &mut self,
-        at: Time,
-        mut item: Box<Item>,
-    ) -> Option<Box<Item>> {
+    pub(super) fn carry_out_requests(&mut self, at: Time, mut item: Item) -> Option<Item> {
         let clone = self.machine.get(architecture::CLONE);
         let resubmit = self.machine.get(architecture::RESUBMIT);
         let digest = self.machine.get(architecture::DIGEST);
@@ -108,12 +104,12 @@ impl V1Model {
     }
 
     /// Sends the packet to the parser again, with the values of a field list.
-    pub(super) fn reenter(&mut self, mut item: Box<Item>, list: u64, instance: u64) {
-        let Some(rounds) = item.rounds.once_more() else {
+    pub(super) fn reenter(&mut self, mut item: Item, list: u64, instance: u64) {
+        let Some(rounds) = item.state.rounds.once_more() else {
             self.statistics.endless += 1;
             return self.spare.discard(item);
         };
-        item.rounds = rounds;
+        item.state.rounds = rounds;
         let kept = self.kept(self.program.field_lists.get(&list));
         self.work.push_back(Work::Reentry(Reentry { item, kept, instance }));
     }

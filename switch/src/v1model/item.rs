@@ -5,10 +5,16 @@ use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time, budgets};
 use narrows_queueing::QueuedPacket;
 
-/// A packet on its way through the switch. Its memory does not move.
-#[derive(Debug, Default)]
+/// A packet on its way through the switch. Neither part moves in memory.
+#[derive(Debug)]
 pub(crate) struct Item {
-    pub packet: Packet,
+    pub packet: Box<Packet>,
+    pub state: Box<ItemState>,
+}
+
+/// What the switch keeps of a packet.
+#[derive(Debug, Default)]
+pub(crate) struct ItemState {
     pub bridged: Bridged,
     /// The flow that ingress found.
     pub flow: u32,
@@ -53,19 +59,19 @@ impl Rounds {
     }
 }
 
-impl QueuedPacket for Box<Item> {
+impl QueuedPacket for Item {
     fn packet(&self) -> &Packet {
         &self.packet
     }
 
     fn prefetch(&self) {
-        prefetch(&self.packet);
-        prefetch(&self.bridged);
+        prefetch(&*self.packet);
+        prefetch(&*self.state);
     }
 
     fn prefetch_parts(&self) {
         prefetch_slice(&self.packet.data, self.packet.data.len());
-        prefetch_slice(&self.bridged.slots, usize::MAX);
+        prefetch_slice(&self.state.bridged.slots, usize::MAX);
     }
 }
 
@@ -79,5 +85,5 @@ pub struct Transmit {
     /// When its last bit left.
     pub end: Time,
     /// The packet, as the program left it.
-    pub packet: Packet,
+    pub packet: Box<Packet>,
 }

@@ -49,7 +49,7 @@ pub(crate) struct V1Model {
     pub program: Arc<Program>,
     pub phases: Phases,
     pub machine: Machine,
-    pub tm: TrafficManager<Box<Item>>,
+    pub tm: TrafficManager<Item>,
     pub(super) work: VecDeque<Work>,
     pub transmits: VecDeque<Transmit>,
     pub digests: VecDeque<Digest>,
@@ -65,7 +65,7 @@ impl V1Model {
     /// `phases` has machine code. `flow_slot` holds the packet's flow after ingress.
     pub(crate) fn new(
         program: Arc<Program>,
-        tm: TrafficManager<Box<Item>>,
+        tm: TrafficManager<Item>,
         unit: TimestampUnit,
         flow_slot: Option<Slot>,
         rng: Rng,

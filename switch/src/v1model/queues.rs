@@ -17,7 +17,7 @@ impl V1Model {
         &mut self,
         at: Time,
         port: u64,
-        mut item: Box<Item>,
+        mut item: Item,
         next: bool,
     ) -> Option<Offer> {
         let Some(port) = self.tm.find(port) else {
@@ -30,8 +30,8 @@ impl V1Model {
         let frame_bytes = self.machine.get(internal::LENGTH);
         let is_idle = next && self.tm.is_idle(at, port);
         match is_idle {
-            true => item.bridged.extent = Extent::InMachine,
-            false => self.machine.save_bridged(&self.program, &mut item.bridged),
+            true => item.state.bridged.extent = Extent::InMachine,
+            false => self.machine.save_bridged(&self.program, &mut item.state.bridged),
         }
         Some(Offer { port, priority, frame_bytes, item, is_idle, is_duplicate: false })
     }
@@ -69,7 +69,7 @@ impl V1Model {
             return;
         }
         let Offer { port, priority, frame_bytes, item, is_idle, is_duplicate } = offer;
-        let arrival = Arrival { flow: item.flow, packet: item, priority, frame_bytes };
+        let arrival = Arrival { flow: item.state.flow, packet: item, priority, frame_bytes };
         if is_idle && self.tm.is_transparent(port) {
             let dequeued = self.tm.pass(at, port, arrival);
             return self.egress(dequeued);
@@ -94,7 +94,7 @@ impl V1Model {
     }
 
     /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.
-    pub(crate) fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+    pub(crate) fn handle_packet(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         self.handle_timeout(now);
         self.statistics.received += 1;
         let item = self.spare.take_item(packet);

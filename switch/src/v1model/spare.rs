@@ -1,23 +1,22 @@
 //! Reusable memory of packets and of their state.
 
-use super::item::{Item, Rounds};
+use super::item::{Item, ItemState, Rounds};
 use narrows_common::Packet;
 
-/// The most spare packets, and the most spare items.
+/// The most spare packets, and the most spare states.
 const SPARE_MAX: usize = 4096;
 
 /// Memory for packets in the switch.
 #[derive(Default)]
 pub(crate) struct Spare {
-    packets: Vec<Packet>,
-    #[expect(clippy::vec_box, reason = "an item keeps its address")]
-    items: Vec<Box<Item>>,
+    packets: Vec<Box<Packet>>,
+    states: Vec<Box<ItemState>>,
 }
 
 impl Spare {
     /// Keeps a packet's memory for reuse.
     #[inline]
-    pub(crate) fn recycle(&mut self, mut packet: Packet) {
+    pub(crate) fn recycle(&mut self, mut packet: Box<Packet>) {
         if self.packets.len() < SPARE_MAX {
             packet.clear();
             self.packets.push(packet);
@@ -25,37 +24,38 @@ impl Spare {
     }
 
     /// An empty packet, with recycled memory if available.
-    pub(crate) fn take_packet(&mut self) -> Packet {
+    pub(crate) fn take_packet(&mut self) -> Box<Packet> {
         self.packets.pop().unwrap_or_default()
     }
 
     /// Wraps a packet for its way through the switch.
     #[inline]
-    pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
-        let mut item = self.items.pop().unwrap_or_default();
-        item.packet = packet;
-        item.rounds = Rounds::default();
-        item
+    pub(crate) fn take_item(&mut self, packet: Box<Packet>) -> Item {
+        let mut state = self.states.pop().unwrap_or_default();
+        state.rounds = Rounds::default();
+        Item { packet, state }
     }
 
     /// Copies a packet's first `len` bytes for the way through the switch.
-    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Box<Item> {
+    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Item {
         let mut copy = self.take_packet();
         copy.copy_front(packet, len);
         self.take_item(copy)
     }
 
-    /// Keeps the memory of an item without its packet.
+    /// Keeps the memory of an item's state. Returns its packet.
     #[inline]
-    pub(crate) fn give_item(&mut self, item: Box<Item>) {
-        if self.items.len() < SPARE_MAX {
-            self.items.push(item);
+    pub(crate) fn give_state(&mut self, item: Item) -> Box<Packet> {
+        let Item { packet, state } = item;
+        if self.states.len() < SPARE_MAX {
+            self.states.push(state);
         }
+        packet
     }
 
     /// Discards a packet and keeps its memory.
-    pub(crate) fn discard(&mut self, mut item: Box<Item>) {
-        self.recycle(core::mem::take(&mut item.packet));
-        self.give_item(item);
+    pub(crate) fn discard(&mut self, item: Item) {
+        let packet = self.give_state(item);
+        self.recycle(packet);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct Offer {
     pub port: usize,
     pub priority: u64,
     pub frame_bytes: u64,
-    pub item: Box<Item>,
+    pub item: Item,
     /// The port is idle, and nothing else happens before the packet arrives there.
     pub is_idle: bool,
     /// A copy of the packet has gone to the same port.
@@ -20,7 +20,7 @@ pub(crate) struct Offer {
 /// A resubmitted or recirculated packet that reenters the parser.
 #[derive(Debug)]
 pub(crate) struct Reentry {
-    pub item: Box<Item>,
+    pub item: Item,
     /// The field values that it keeps.
     pub kept: Vec<(Slot, u64)>,
     pub instance: u64,

@@ -22,7 +22,7 @@ const MOST_OWED: isize = 64;
 pub(crate) struct Crossing {
     pub direction: usize,
     pub at: Time,
-    pub packet: Packet,
+    pub packet: Box<Packet>,
 }
 
 /// A packet that a host sent, whose access link is in another part.
@@ -30,7 +30,7 @@ pub(crate) struct Crossing {
 pub(crate) struct Sent {
     pub key: Key,
     pub host: usize,
-    pub packet: Packet,
+    pub packet: Box<Packet>,
 }
 
 /// What a part has for another part.
@@ -39,7 +39,7 @@ pub(crate) struct Parcel {
     pub crossings: Vec<Crossing>,
     pub sent: Vec<Sent>,
     /// Empty packets, for those that came the other way.
-    pub spare: Vec<Packet>,
+    pub spare: Vec<Box<Packet>>,
 }
 
 impl Parcel {
@@ -117,7 +117,7 @@ impl Border {
 
     /// Takes a packet in flight, if its receiver is in another part.
     #[inline]
-    pub fn send(&mut self, direction: usize, at: Time, packet: Packet) -> Option<Packet> {
+    pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) -> Option<Box<Packet>> {
         let part = self.parts_of.directions[direction];
         if part == self.own {
             return Some(packet);
@@ -129,7 +129,7 @@ impl Border {
 
     /// Takes a packet of a host, whose access link is in another part.
     #[inline]
-    pub fn leave_host(&mut self, host: usize, packet: Packet) {
+    pub fn leave_host(&mut self, host: usize, packet: Box<Packet>) {
         let part = self.parts_of.access[host];
         self.owed[part] -= 1;
         self.out[part].sent.push(Sent { key: self.key, host, packet });
@@ -175,9 +175,9 @@ mod tests {
         let wanted = Wanted { capture: false, links: false, packets: false };
         let mut border = Border::new(0, 2, Arc::new(parts_of), wanted);
         let mut pool = PacketPool::default();
-        (0..200).for_each(|_| pool.give(Packet::default()));
+        (0..200).for_each(|_| pool.give(Box::default()));
         border.receive(1, 200);
-        (0..50).for_each(|_| assert!(border.send(0, Time::ZERO, Packet::default()).is_none()));
+        (0..50).for_each(|_| assert!(border.send(0, Time::ZERO, Box::default()).is_none()));
         border.give_back(&mut pool);
         assert_eq!(border.out[1].spare.len(), 150 - MOST_OWED as usize);
         border.give_back(&mut pool);

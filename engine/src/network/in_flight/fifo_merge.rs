@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_common::prefetch::prefetch_slice;
+use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::{Packet, Time};
 
 use super::upcoming::PARSED_BYTES;
@@ -25,7 +25,7 @@ fn rank(at: Time, direction: usize) -> Rank {
 #[derive(Debug)]
 pub struct FifoMerge {
     /// By direction, in the order of arrival.
-    queues: Vec<VecDeque<(Time, Packet)>>,
+    queues: Vec<VecDeque<(Time, Box<Packet>)>>,
     /// A complete binary tree. Its root is node 1, and the children of node n are nodes 2n and
     /// 2n + 1. Its leaves are the directions, in the second half; a direction without packets
     /// arrives at [`Time::MAX`]. Each other node has the lesser rank of its children.
@@ -46,7 +46,7 @@ impl FifoMerge {
 
     /// Sends a packet that arrives at the far end of a direction `at` this instant.
     #[inline]
-    pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+    pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         let queue = &mut self.queues[direction];
         match queue.back() {
             None => {
@@ -60,7 +60,7 @@ impl FifoMerge {
 
     /// Sends a packet that arrives before others of its direction.
     #[cold]
-    fn overtake(&mut self, direction: usize, at: Time, packet: Packet) {
+    fn overtake(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         let queue = &mut self.queues[direction];
         let place = queue.partition_point(|&(other, _)| other <= at);
         queue.insert(place, (at, packet));
@@ -83,7 +83,7 @@ impl FifoMerge {
 
     /// The packet that arrives first: its time, its direction and itself.
     #[inline]
-    pub fn poll_receive(&mut self) -> Option<(Time, usize, Packet)> {
+    pub fn poll_receive(&mut self) -> Option<(Time, usize, Box<Packet>)> {
         let direction = self.next_direction()?;
         let queue = &mut self.queues[direction];
         let (at, packet) = queue.pop_front()?;
@@ -91,6 +91,9 @@ impl FifoMerge {
             prefetch_slice(&packet.data, PARSED_BYTES);
             *next
         });
+        if let Some((_, second)) = queue.get(1) {
+            prefetch(&**second);
+        }
         self.play(direction, next);
         Some((at, direction, packet))
     }

@@ -38,7 +38,7 @@ impl InFlight {
 
     /// Sends a packet that arrives at the far end of a direction `at` this instant.
     #[inline]
-    pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+    pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         match self {
             InFlight::Few(merge) => merge.send(direction, at, packet),
             InFlight::Many(heap) => heap.send(direction, at, packet),
@@ -57,7 +57,7 @@ impl InFlight {
     /// The packet that arrives first, unless that is after `now`: its time, its direction and
     /// itself.
     #[inline]
-    pub fn poll_receive(&mut self, now: Time) -> Option<(Time, usize, Packet)> {
+    pub fn poll_receive(&mut self, now: Time) -> Option<(Time, usize, Box<Packet>)> {
         if self.poll_timeout() > now {
             return None;
         }
@@ -117,14 +117,15 @@ mod tests {
                     if !list.is_empty() {
                         let (at, direction, number) = list.remove(0);
                         now = at;
-                        let packet = Packet { zeros: number, ..Packet::default() };
+                        let packet = Box::new(Packet { zeros: number, ..Packet::default() });
                         prop_assert_eq!(in_flight.poll_receive(at), Some((at, direction, packet)));
                     }
                 } else {
                     let at = Time::from_ps(now.as_ps() + ahead);
                     // The last directions: each match of the tree counts.
                     let direction = directions - 1 - direction % directions;
-                    in_flight.send(direction, at, Packet { zeros: number as u32, ..Packet::default() });
+                    let packet = Packet { zeros: number as u32, ..Packet::default() };
+                    in_flight.send(direction, at, Box::new(packet));
                     list.push((at, direction, number as u32));
                 }
             }

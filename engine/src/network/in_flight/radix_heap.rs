@@ -25,16 +25,16 @@ const WORD_BITS: usize = u64::BITS as usize;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A packet in flight, known by the number of its slot: one cache line.
+/// A packet in flight, known by the number of its slot: half a cache line.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 struct Slot {
     at: Time,
     direction: u32,
     /// The next slot of its bucket or of the free list.
     next: u32,
     /// `None` in a free slot.
-    packet: Option<Packet>,
+    packet: Option<Box<Packet>>,
 }
 
 impl Slot {
@@ -103,7 +103,7 @@ impl Default for RadixHeap {
 
 impl RadixHeap {
     /// Sends a packet that arrives at the far end of a direction `at` this instant.
-    pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+    pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         let sent = Slot { at, direction: direction as u32, next: NONE, packet: Some(packet) };
         let mut slot = self.free;
         if let Some(free) = self.slots.get_mut(slot as usize) {
@@ -127,7 +127,7 @@ impl RadixHeap {
 
     /// The packet that arrives first: its time, its direction and itself.
     #[inline]
-    pub fn poll_receive(&mut self) -> Option<(Time, usize, Packet)> {
+    pub fn poll_receive(&mut self) -> Option<(Time, usize, Box<Packet>)> {
         self.ready();
         let bucket = &mut self.buckets[self.first];
         let number = bucket.front;
@@ -169,7 +169,7 @@ impl RadixHeap {
     }
 
     /// Looks further ahead after a packet has left its slot. Asks for the bucket and the slot of
-    /// the packets behind those seen, and for the bytes of one whose slot is there by now.
+    /// the packets behind those seen, then for the packet of the slot, and then for its bytes.
     #[inline]
     fn look_ahead(&mut self, left: u32) {
         if self.upcoming.is_empty() {
@@ -188,10 +188,18 @@ impl RadixHeap {
                 prefetch(&self.buckets[next]);
             }
         }
-        let slot = self.upcoming.get(AHEAD - 2).and_then(|slot| self.slots.get(slot as usize));
-        if let Some(Slot { packet: Some(packet), .. }) = slot {
+        if let Some(packet) = self.upcoming_packet(AHEAD - 2) {
+            prefetch(packet);
+        }
+        if let Some(packet) = self.upcoming_packet(AHEAD - 3) {
             prefetch_slice(&packet.data, PARSED_BYTES);
         }
+    }
+
+    /// A packet that arrives soon, so many places ahead.
+    #[inline]
+    fn upcoming_packet(&self, ahead: usize) -> Option<&Packet> {
+        self.slots.get(self.upcoming.get(ahead)? as usize)?.packet.as_deref()
     }
 
     /// The direction of a packet that arrives soon, so many places ahead; it may be another one.
@@ -307,7 +315,7 @@ mod tests {
     fn the_next_packets_are_known_ahead() {
         let mut in_flight = RadixHeap::default();
         for number in 0..20 {
-            in_flight.send(number, Time::from_ps((number as u64) << 24), Packet::default());
+            in_flight.send(number, Time::from_ps((number as u64) << 24), Box::default());
         }
         for number in 0..20 {
             assert_eq!(in_flight.poll_receive().map(|(_, direction, _)| direction), Some(number));
@@ -321,10 +329,10 @@ mod tests {
     fn packets_after_an_idle_time_are_known_ahead() {
         let mut in_flight = RadixHeap::default();
         let at = |number: u64| Time::from_ps(number << 24);
-        in_flight.send(0, at(0), Packet::default());
+        in_flight.send(0, at(0), Box::default());
         assert!(in_flight.poll_receive().is_some());
-        in_flight.send(1, at(1), Packet::default());
-        in_flight.send(2, at(2), Packet::default());
+        in_flight.send(1, at(1), Box::default());
+        in_flight.send(2, at(2), Box::default());
         assert!(in_flight.poll_receive().is_some());
         assert_eq!(in_flight.upcoming(0), Some(2));
     }

@@ -228,7 +228,7 @@ impl ManagedSwitch {
     }
 
     /// A packet arrives at a port.
-    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         self.now = self.now.max(now);
         let received = self.received.entry(port).or_default();
         received.0 += 1;

@@ -66,7 +66,7 @@ impl<'a> Pipelines<'a> {
     }
 
     /// A packet enters its pipeline by the CPU port, at the current time.
-    pub fn packet_out(&mut self, port: u16, packet: Packet) {
+    pub fn packet_out(&mut self, port: u16, packet: Box<Packet>) {
         let pipeline = self.of_port(port);
         pipeline.handle_packet(pipeline.now, port, packet);
     }
@@ -77,7 +77,7 @@ impl<'a> Pipelines<'a> {
     }
 
     /// In virtual time: a packet arrives at a port and enters the port's pipeline.
-    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         self.handle_timeout(now);
         self.of_port(port).handle_packet(now, port, packet);
         self.carry();

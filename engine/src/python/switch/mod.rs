@@ -47,7 +47,7 @@ impl PySwitch {
     /// A packet arrives at a port.
     fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) -> PyResult<()> {
         py.detach(|| {
-            let packet = Packet::from_bytes(packet);
+            let packet = Box::new(Packet::from_bytes(packet));
             self.handle.with_unpaused(move |pipelines| {
                 pipelines.handle_packet(Time::from_ps(now_ps), port, packet);
                 Ok(())

@@ -61,7 +61,7 @@ impl PySwitch {
     /// A packet of a controller comes in by the CPU port.
     pub(super) fn inject(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
         py.detach(|| {
-            let packet = Packet::from_bytes(packet);
+            let packet = Box::new(Packet::from_bytes(packet));
             self.handle.with_unpaused(move |pipelines| {
                 let none = "the switch has no CPU port (--cpu-port)";
                 let port = pipelines.first().config.cpu_port;
