@@ -21,7 +21,9 @@ fn text(words: &'static str) -> ByteArray {
 
 /// No text, at an address that exists. To compare two empty texts, the C library reads at both
 /// addresses by an empty mask, and a processor takes some 100 ns for one that does not exist.
-const NO_TEXT: &str = " ".split_at(0).0;
+fn no_text() -> ByteArray {
+    text(&" "[..0])
+}
 
 /// A ledger row of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,7 @@ table! {
         QueueEvent::Drop(reason) => text(reason.name()),
         QueueEvent::Mark(reason) => text(reason.name()),
         QueueEvent::Enqueue if row.record.is_duplicate => text("duplicate"),
-        _ => text(NO_TEXT),
+        _ => no_text(),
     },
     /// The packet's number at the switch, from 0, in arrival order.
     packet: I64 = row.record.packet as i64,
