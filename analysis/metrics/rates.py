@@ -174,7 +174,8 @@ def _transmissions(run: Run) -> Iterator[pl.DataFrame]:
 def _sent(part: pl.DataFrame) -> pl.DataFrame:
     """The dequeued packets of a part that were not dropped at that instant."""
     left, drops = (part.filter(pl.col("event") == event) for event in ("dequeue", "drop"))
-    if len(drops):
+    # Most packets that are dropped never left the queue, and a join takes longer than this.
+    if left["packet"].is_in(drops["packet"].implode()).any():
         left = left.join(drops, on=["packet", "time_ps"], how="anti", maintain_order="left")
     return left.select("flow", "time_ps", "length_bytes")
 
