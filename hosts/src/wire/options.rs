@@ -65,7 +65,8 @@ impl SackBlocks {
 pub const TIMESTAMPS_BYTES: usize = 12;
 
 impl Options {
-    /// No options.
+    /// No options: the default as a constant, which is copied as a whole. A segment whose options
+    /// are written field by field waits for them when it is copied.
     pub const NONE: Options = Options {
         mss: None,
         window_scale: None,
@@ -162,6 +163,11 @@ mod tests {
     fn read(bytes: &[u8]) -> Option<Options> {
         let mut options = Options::default();
         options.read(bytes).map(|()| options)
+    }
+
+    #[test]
+    fn no_options_are_the_default() {
+        assert_eq!(Options::NONE, Options::default());
     }
 
     #[test]
