@@ -13,7 +13,6 @@ use super::Network;
 use super::managed_switch::operation::Operation;
 use super::managed_switch::refusal::Refusal;
 use super::nodes::{HostStack, WatchedPort};
-use super::sources::Sources;
 use crate::error::{EngineError, plan_error};
 
 /// A port now, with its counts since the start.
@@ -88,7 +87,7 @@ impl Network {
             self.leave_switch(index);
         }
         let next = self.control_events.get(self.next_control_event);
-        self.schedule.set(Sources::CONTROLLER, next.map_or(Time::MAX, |event| event.at));
+        self.schedule.set_controller(next.map_or(Time::MAX, |event| event.at));
         Ok(())
     }
 

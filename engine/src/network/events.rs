@@ -1,6 +1,6 @@
 //! Which event is due next, and which node handles it.
 
-use narrows_common::{Time, Wheel};
+use narrows_common::Time;
 
 use super::Network;
 use super::border::order::{arrival_rank, source_rank};
@@ -11,9 +11,8 @@ use crate::error::EngineError;
 impl Network {
     /// Sets the timer of every source in this process; called once, after the network is built.
     pub(crate) fn arm(&mut self) {
-        self.schedule = Wheel::new(self.sources.count());
         if let Some(event) = self.control_events.first() {
-            self.schedule.set(Sources::CONTROLLER, event.at);
+            self.schedule.set_controller(event.at);
         }
         for index in 0..self.hosts.len() {
             if self.hosts.get(index).is_some() && self.has_host(index) {
@@ -32,10 +31,7 @@ impl Network {
     /// The first event due, and when. Of several due at once, arrivals come last.
     pub(crate) fn next(&self) -> (Time, Source) {
         let arrival = self.in_flight.poll_timeout();
-        match self.schedule.first() {
-            Some((at, source)) if at <= arrival => (at, self.sources.resolve(source)),
-            _ => (arrival, Source::Arrival),
-        }
+        self.schedule.first(arrival).unwrap_or((arrival, Source::Arrival))
     }
 
     /// Handles everything due by `now`, each source at `now`.
@@ -59,11 +55,9 @@ impl Network {
     #[inline(always)]
     pub(crate) fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;
-        if !matches!(source, Source::Arrival) {
-            self.schedule.reach();
-            if self.border.is_some() {
-                self.reach(now, source);
-            }
+        self.schedule.reach(source);
+        if self.border.is_some() && !matches!(source, Source::Arrival) {
+            self.reach(now, source);
         }
         match source {
             Source::Controller => self.handle_control_events(now)?,

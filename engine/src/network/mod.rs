@@ -1,7 +1,7 @@
 //! The network of a run: nodes, link directions, packets in flight.
 //!
 //! A network is a fixed set of event sources (the controller, each switch, each host) with one
-//! timer each in a [`Wheel`], and the packets on its links ([`InFlight`]). It reads no clock:
+//! timer each in a [`Schedule`], and the packets on its links ([`InFlight`]). It reads no clock:
 //! `virtual_time/` advances it from event to event, `real_time/` by the clock of a machine.
 //!
 //! `packet_path.rs` has a packet's steps, `events.rs` the next event, `control.rs` the controller's
@@ -27,7 +27,7 @@ pub mod socket_hosts;
 mod sources;
 pub(crate) mod wire_map;
 
-use narrows_common::{Duration, PacketPool, Time, Wheel};
+use narrows_common::{Duration, PacketPool, Time};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,7 +42,7 @@ use nodes::{
     AccessNode, FlowNode, HostNode, MonitoredPort, Nodes, Receiver, SwitchNode, WatchedState,
 };
 use socket_hosts::SocketHosts;
-use sources::Sources;
+use sources::{Schedule, Sources};
 use wire_map::WireMap;
 
 /// The progress of a run.
@@ -76,7 +76,7 @@ pub struct Network {
     monitored: Vec<MonitoredPort>,
     watched: WatchedState,
     sources: Sources,
-    schedule: Wheel,
+    schedule: Schedule,
     in_flight: InFlight,
     impaired_links: Nodes<ImpairedLink>,
     flow_ids: FlowIds,

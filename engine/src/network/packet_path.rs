@@ -23,8 +23,8 @@ use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
 
-/// So many hosts stay in the caches.
-const CACHED_HOSTS: usize = 64;
+/// So many hosts stay in the caches, where asking ahead costs more than it saves.
+const CACHED_HOSTS: usize = 1000;
 
 impl Network {
     /// The next packet in flight reaches the end of its link direction.
@@ -88,7 +88,7 @@ impl Network {
                 let timeout = host.poll_timeout().unwrap_or(Time::MAX);
                 if timeout != node.due {
                     node.due = timeout;
-                    self.schedule.set(self.sources.host(index), timeout);
+                    self.schedule.set_host(index, timeout);
                 }
                 return;
             }
@@ -131,7 +131,7 @@ impl Network {
             self.enter_cable(index, transmit);
         }
         let timeout = self.switches[index].switch.poll_timeout().unwrap_or(Time::MAX);
-        self.schedule.set(self.sources.switch(index), timeout);
+        self.schedule.set_switch(index, timeout);
     }
 
     /// A packet enters the cable at a switch's port and arrives at the cable's far end.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use narrows_common::{Duration, PacketPool, Rate, Rng, Time, Wheel};
+use narrows_common::{Duration, PacketPool, Rate, Rng, Time};
 use narrows_hosts::Host;
 use narrows_queueing::Link;
 use narrows_queueing::impairments::ImpairmentConfig;
@@ -22,7 +22,7 @@ use super::nodes::{
 };
 use super::records::collection_interval;
 use super::socket_hosts::SocketHosts;
-use super::sources::Sources;
+use super::sources::{Schedule, Sources};
 use super::{Network, Progress};
 use crate::error::{EngineError, plan_error};
 use crate::plan::{EndPlan, EventPlan, FlowPlan, Plan, PortName, SCHEMA};
@@ -335,7 +335,7 @@ impl Builder {
             monitored,
             watched: WatchedState::new(&plan),
             sources,
-            schedule: Wheel::new(0),
+            schedule: Schedule::new(sources),
             impaired_links: Nodes::all(self.impaired_links),
             flow_ids,
             pool: PacketPool::default(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use narrows_common::{PacketPool, Time, Wheel};
+use narrows_common::{PacketPool, Time};
 
 use super::Part;
 use super::cut::Cut;
@@ -11,6 +11,7 @@ use crate::network::border::{Border, PartsOf};
 use crate::network::in_flight::InFlight;
 use crate::network::nodes::{Receiver, WatchedState};
 use crate::network::socket_hosts::SocketHosts;
+use crate::network::sources::Schedule;
 use crate::network::{Network, Progress};
 use crate::record::recorder::Recorder;
 
@@ -44,7 +45,7 @@ impl Network {
                 monitored: Vec::new(),
                 watched: WatchedState::default(),
                 sources: self.sources,
-                schedule: Wheel::new(0),
+                schedule: Schedule::new(self.sources),
                 in_flight: InFlight::new(self.directions.len()),
                 impaired_links: std::mem::take(&mut impaired_links[own]),
                 flow_ids: self.flow_ids.clone(),
