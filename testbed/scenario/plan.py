@@ -13,7 +13,7 @@ from narrows.controller.switch import switch_state
 from narrows.controller.topology import Address, End
 from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
-from narrows.testbed.paths import ROOT
+from narrows.testbed.paths import PROGRAM
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.events import events
 from narrows.testbed.scenario.flows import App, Flow
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from narrows.schema.switch import PortConfig, QueueConfig
 
 SCHEMA = 1
-PROGRAM = ROOT / "p4/build/v1model.json"
 
 
 def program_path(scenario: Scenario, source: str) -> Path:

@@ -180,7 +180,7 @@ class Target(ABC):
         return []
 
     def prepare(self) -> None:
-        """Imports what `run` needs. A worker calls it before its first job."""
+        """Imports what `run` needs. A worker calls it while it waits for its first job."""
         importlib.import_module(f"{type(self).__module__}.run")
 
     @abstractmethod

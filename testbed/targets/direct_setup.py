@@ -8,13 +8,16 @@ the engine in both.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.controller.errors import ControllerError
+from narrows.switch.server.target import TargetError
 from narrows.testbed.engine import Switch
 from narrows.testbed.files import read_text
+from narrows.testbed.paths import PROGRAM
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.bare_switch import DROP_TAIL, bare_config, has_p4info
 
@@ -34,10 +37,16 @@ def set_up(plan: Plan) -> dict[str, Switch]:
     }
 
 
+def load_ahead() -> None:
+    """Loads the program of most scenarios; the process keeps it for the next switch with it."""
+    switch = Switch(json.dumps({"switch": {"ports": [], "timestamp_unit": "ns"}}), 0)
+    # The run that uses the program says what is wrong with it.
+    with contextlib.suppress(InputError, TargetError):
+        switch.load(read_text(PROGRAM))
+
+
 def set_up_one(switch: SwitchPlan, seed: int) -> Switch:
     """Sets up a switch of the plan. Raises `ControllerError`."""
-    from narrows.switch.server.target import TargetError
-
     target = Switch(json.dumps(bare_config(switch)), seed)
     try:
         configure(target, switch)

@@ -131,3 +131,16 @@ def test_a_switch_that_is_not_in_the_plan(tmp_path: Path) -> None:
     # The run used it.
     with pytest.raises(engine.PlanError, match="it has no program"):
         engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s1": switches["s1"]})
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"header_types": 7}'])
+def test_a_broken_program_is_left_to_the_run_with_it(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "v1model.json"
+    if text is not None:
+        program.write_text(text)
+    monkeypatch.setattr(direct_setup, "PROGRAM", program)
+    direct_setup.load_ahead()
+    plan = planned(tmp_path, BUSY)
+    assert set(direct_setup.set_up(plan)) == {switch["name"] for switch in plan["switches"]}

@@ -47,6 +47,13 @@ class Sim(Target):
         cores = int(str(settings.get("cores", 1)))
         return settings | {"cores": max(1, cores // runs)} if settings else settings
 
+    def prepare(self) -> None:
+        """See `Target`. Also loads the program of most scenarios."""
+        super().prepare()
+        from narrows.testbed.targets.direct_setup import load_ahead
+
+        load_ahead()
+
     def run(
         self,
         plan: str,

@@ -13,10 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from narrows.analysis.load import Run, load
-from narrows.testbed import engine
+from narrows.testbed import engine, paths
 from narrows.testbed.files import replace
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario.plan import PROGRAM as SHIPPED_PROGRAM
 from narrows.testbed.tools.artifact.manifest import (
     FILES,
     MANIFEST,
@@ -88,7 +87,7 @@ def program(runs: Sequence[Run], directory: Path) -> Iterator[tuple[str, bytes]]
         what = f"the runs have {len(digests)} P4 programs; expected one: bundle them apart"
         raise InputError("artifact", [Problem("program", what)])
     given = next(iter(named_by))
-    path = SHIPPED_PROGRAM if given is None else directory / given
+    path = paths.PROGRAM if given is None else directory / given
     try:
         content = path.read_bytes()
     except OSError as error:
