@@ -81,6 +81,8 @@ class WorkerMessage(TypedDict, total=False):
     """Why the run failed."""
     ready: bool
     """All ports have their links."""
+    storing: bool
+    """The run has ended, and its files go to the disk."""
 
 
 class TargetInstrument(Instrument, total=False):

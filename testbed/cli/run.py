@@ -157,7 +157,7 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
         screen.print(results_table(results.title, outcomes, screen))
         print(f"results: {directory}")
     for outcome in outcomes:
-        if outcome not in good:
+        if outcome.state in ("refused", "failed"):
             where = f"{request.scenario}: {outcome.job.name}"
             print(plain(f"narrows: {where}: {outcome.message}"), file=sys.stderr)
     if says and (others := results.others):

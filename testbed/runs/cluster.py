@@ -23,13 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from narrows.testbed import engine
 from narrows.testbed.files import publish
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.runs.jobs import (
-    Display,
-    Job,
-    Outcome,
-    simulated,
-    worked_ps,
-)
+from narrows.testbed.runs.jobs import Display, Ended, Job, Outcome
 from narrows.testbed.runs.local import interrupts_ignored, run_one, sigterm_as_interrupt
 from narrows.testbed.runs.run_directories import put_aside_finished
 
@@ -143,6 +137,7 @@ def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -
     scheduler answers at the address, or Dask is not installed.
     """
     outcomes, waiting = put_aside_finished(todo, resume, display)
+    ended = Ended(outcomes.values())
     parcels = ((job, pack(job)) for job in waiting)
     total_ps = sum(job.expected_ps for job in waiting)
     client = connect(address)
@@ -153,10 +148,9 @@ def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -
                 tasks.submit_next(parcels)
             for job, result in tasks.finished(parcels):
                 outcomes[job.final] = outcome = unpack(job, result)
+                ended.add(outcome)
                 display.finished(outcome)
-                ended_ps = sum(worked_ps(ended) for ended in outcomes.values())
-                simulated_s = sum(simulated(ended) for ended in outcomes.values())
-                display.update(ended_ps / max(total_ps, 1), simulated_s)
+                display.update(ended.worked_ps / max(total_ps, 1), ended.simulated_s)
     except KeyboardInterrupt:
         with interrupts_ignored():
             tasks.cancel()

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -75,6 +75,11 @@ class Outcome:
     message: str = ""
     summary: Summary | None = None
     wall_s: float = 0.0
+
+    @property
+    def simulated_s(self) -> float:
+        """Simulated seconds; 0 without a summary."""
+        return float(self.summary["duration_s"]) if self.summary else 0.0
 
 
 class Display(Protocol):
@@ -156,11 +161,17 @@ def program_digest(program: Path, source: str) -> str:
         raise InputError(source, [problem]) from None
 
 
-def worked_ps(outcome: Outcome) -> int:
-    """Weight of an ended run in the progress; a kept run has none."""
-    return 0 if outcome.state == "reused" else outcome.job.expected_ps
+class Ended:
+    """Sums over the ended runs."""
 
+    def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
+        self.worked_ps = 0
+        """Their weight in the progress; a kept run has none."""
+        self.simulated_s = 0.0
+        for outcome in outcomes:
+            self.add(outcome)
 
-def simulated(outcome: Outcome) -> float:
-    """Simulated seconds of an ended run."""
-    return float(outcome.summary["duration_s"]) if outcome.summary else 0.0
+    def add(self, outcome: Outcome) -> None:
+        """Adds one more."""
+        self.worked_ps += 0 if outcome.state == "reused" else outcome.job.expected_ps
+        self.simulated_s += outcome.simulated_s

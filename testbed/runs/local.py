@@ -9,11 +9,12 @@ import shutil
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.schema.units import PS_PER_S
-from narrows.testbed.runs.jobs import Display, Job, Outcome, simulated, worked_ps
+from narrows.testbed.runs.jobs import Display, Ended, Job, Outcome
 from narrows.testbed.runs.run_directories import put_aside_finished
 from narrows.testbed.runs.worker_process import Spare, WorkerProcess
 
@@ -28,6 +29,8 @@ class Worker:
         self.job = job
         self.began = time.monotonic()
         self.simulated_ps = 0
+        self.is_storing = False
+        """Whether the run has ended and its files go to the disk."""
         self.last: WorkerMessage = {}
         self.process = process
         process.give(job.as_text())
@@ -44,6 +47,8 @@ class Worker:
             message = json.loads(line)
             if "progress" in message:
                 self.simulated_ps = message["progress"]["time_ps"]
+            elif "storing" in message:
+                self.is_storing = True
             else:
                 self.last = message
         return lines is None or bool(self.last)
@@ -84,18 +89,20 @@ def run_one(job: Job) -> Outcome:
 def run_all(
     todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
 ) -> list[Outcome]:
-    """Runs the jobs, `at_once` at a time, and returns their outcomes, in the jobs' order.
+    """Runs the jobs, `at_once` at a time, and returns their outcomes, in the jobs' order. A run
+    that is being stored waits for the disk, so the next one begins.
 
     SIGINT and SIGTERM stop running jobs, remove their output and raise `KeyboardInterrupt`.
     """
-    outcomes, waiting = put_aside_finished(todo, resume, display)
+    outcomes, todo_now = put_aside_finished(todo, resume, display)
+    waiting, ended = deque(todo_now), Ended(outcomes.values())
     total_ps = sum(job.expected_ps for job in waiting)
     running = list[Worker]()
     try:
         with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
             while waiting or running:
-                while waiting and len(running) < at_once:
-                    worker = Worker(waiting.pop(0), spare.take())
+                while waiting and sum(not worker.is_storing for worker in running) < at_once:
+                    worker = Worker(waiting.popleft(), spare.take())
                     running.append(worker)
                     selector.register(worker.process, selectors.EVENT_READ, worker)
                 for key, _ in selector.select(timeout=1.0):
@@ -105,12 +112,12 @@ def run_all(
                     selector.unregister(worker.process)
                     running.remove(worker)
                     outcomes[worker.job.final] = outcome = worker.outcome(spare)
+                    ended.add(outcome)
                     display.finished(outcome)
-                ended_ps = sum(worked_ps(outcome) for outcome in outcomes.values())
                 part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
-                simulated_s = sum(worker.simulated_ps for worker in running) / PS_PER_S
-                simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
-                display.update((ended_ps + part_ps) / max(total_ps, 1), simulated_s)
+                running_s = sum(worker.simulated_ps for worker in running) / PS_PER_S
+                fraction = (ended.worked_ps + part_ps) / max(total_ps, 1)
+                display.update(fraction, ended.simulated_s + running_s)
     finally:
         with interrupts_ignored():
             for worker in running:

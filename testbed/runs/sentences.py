@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.testbed.runs.jobs import Outcome, simulated
+from narrows.testbed.runs.jobs import Outcome
 
 MARKS = {"done": "done", "reused": "there already", "refused": "REFUSED", "failed": "FAILED"}
 
@@ -18,7 +18,7 @@ def ending(outcome: Outcome, clock: str) -> str:
     """How a run ended, in a line; its duration is `clock`, "simulated" or "in real time"."""
     what = f"{outcome.job.name}: {MARKS[outcome.state]}"
     if outcome.summary is not None:
-        what += f", {simulated(outcome):.1f} s {clock}"
+        what += f", {outcome.simulated_s:.1f} s {clock}"
         if not outcome.job.target.in_real_time:
             what += f", took {span(outcome.wall_s)}"
     return f"{what}: {outcome.message}" if outcome.message else what

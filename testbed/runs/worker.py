@@ -1,9 +1,12 @@
 """The worker process, `python -m narrows.testbed.runs.worker TARGET`.
 
 Standard input has one JSON object per line, each a `jobs.Job` as text. Standard output has one JSON
-object per line: `{"progress": {...}}` at intervals, and finally one of `{"summary": ...}`,
-`{"refused": text}` (the engine refused the plan) and `{"failed": text}`. The process ends with its
-input. It also ends after a run in real time, since a process can open its devices only once.
+object per line: `{"progress": {...}}` at intervals, in virtual time `{"storing": true}` at the end
+of the run, and finally one of `{"summary": ...}`, `{"refused": text}` (the engine refused the plan)
+and `{"failed": text}`.
+
+The process ends with its input. It also ends after a run in real time, since a process can open its
+devices only once.
 
 A run is written to a directory with a leading dot in its name, which is renamed when complete. So a
 killed run never looks finished. SIGINT is ignored: the parent decides. SIGTERM ends the process
@@ -22,7 +25,7 @@ from typing import TYPE_CHECKING
 from narrows.analysis.soundness import digests
 from narrows.testbed.files import publish, write_json
 from narrows.testbed.targets import HOSTS, TARGETS
-from narrows.testbed.targets.base import Tell
+from narrows.testbed.targets.base import Target, Tell
 from narrows.testbed.worker_messages import report_errors, say
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ def do(job: WorkerJob) -> None:
         with report_errors():
             partial.mkdir(parents=True)
             summary = carry_out(job, partial)
+            if not target_of(job).in_real_time:
+                say({"storing": True})
             before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
             store(job["record"], summary, partial, final)
             signal.signal(signal.SIGTERM, before)
@@ -69,12 +74,17 @@ def store(record: RunRecord, summary: Summary, partial: Path, final: Path) -> No
 def carry_out(job: WorkerJob, out: Path) -> Summary:
     """Runs a job, its tables going to `out`; returns the summary."""
     plan, settings = job["plan"], job["settings"]
-    target, hosts = TARGETS[job["record"]["target"]], HOSTS[job["record"]["hosts"]]
+    target, hosts = target_of(job), HOSTS[job["record"]["hosts"]]
 
     def switch_side(sockets: Sockets | None, progress: Tell) -> Summary:
         return target.run(plan, out, progress, settings, sockets)
 
     return hosts.run(plan, out, report_progress, switch_side)
+
+
+def target_of(job: WorkerJob) -> Target:
+    """The target that the record names."""
+    return TARGETS[job["record"]["target"]]
 
 
 def report_progress(progress: Progress) -> bool:

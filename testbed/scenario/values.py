@@ -7,6 +7,7 @@ A quantity's type knows its base unit. `in_base_units` converts scenario keys to
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import typing
 from collections.abc import Callable, Iterator
@@ -275,15 +276,21 @@ class Model(BaseModel):
 def in_base_units(table: Model, without: frozenset[str] = frozenset()) -> dict[str, Any]:
     """A table's values by their names in a plan, `without` these scenario keys."""
     planned = dict[str, Any]()
-    for name, field in type(table).model_fields.items():
-        if name in without:
-            continue
-        unit = next(base_units((field.annotation, *field.metadata)), None)
-        value = getattr(table, name)
-        planned[f"{name}_{unit.name}" if unit else name] = (
-            in_base_units(value) if isinstance(value, Model) else value
-        )
+    for name, planned_name in planned_names(type(table)).items():
+        if name not in without:
+            value = getattr(table, name)
+            planned[planned_name] = in_base_units(value) if isinstance(value, Model) else value
     return planned
+
+
+@functools.cache
+def planned_names(model: type[Model]) -> dict[str, str]:
+    """The names of a table's keys in a plan, which end in their base units."""
+    names = dict[str, str]()
+    for name, field in model.model_fields.items():
+        unit = next(base_units((field.annotation, *field.metadata)), None)
+        names[name] = f"{name}_{unit.name}" if unit else name
+    return names
 
 
 def base_units(parts: tuple[Any, ...]) -> Iterator[BaseUnit]:

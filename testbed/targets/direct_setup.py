@@ -9,6 +9,7 @@ the engine in both.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +43,7 @@ def load_ahead() -> None:
     switch = Switch(json.dumps({"switch": {"ports": [], "timestamp_unit": "ns"}}), 0)
     # The run that uses the program says what is wrong with it.
     with contextlib.suppress(InputError, TargetError):
-        switch.load(read_text(PROGRAM))
+        switch.load(text_of(PROGRAM))
 
 
 def set_up_one(switch: SwitchPlan, seed: int) -> Switch:
@@ -59,7 +60,7 @@ def configure(target: Switch, switch: SwitchPlan) -> None:
     """Gives a switch its program, its state, and its ports' settings. Raises `TargetError`, or
     `InputError` for a program that is not text.
     """
-    target.load(read_text(Path(switch["program"])))
+    target.load(text_of(Path(switch["program"])))
     for session in switch["clone_sessions"]:
         target.set_clone_session(session)
     for group in switch.get("multicast_groups", ()):
@@ -70,6 +71,21 @@ def configure(target: Switch, switch: SwitchPlan) -> None:
         target.write_register(cell["register"], cell["index"], cell["value"])
     for port in switch["config"]["ports"]:
         configure_port(target, port)
+
+
+def text_of(program: Path) -> str:
+    """A program's text. Raises `InputError`."""
+    try:
+        changed_ns = program.stat().st_mtime_ns
+    except OSError:
+        changed_ns = 0
+    return text_at(program, changed_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def text_at(program: Path, changed_ns: int) -> str:
+    """The text that a program has since an instant. A worker needs it for each of its runs."""
+    return read_text(program)
 
 
 def configure_port(target: Switch, port: PortConfig) -> None:
