@@ -23,9 +23,6 @@ use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
 
-/// So many hosts stay in the caches, where asking ahead costs more than it saves.
-const CACHED_HOSTS: usize = 1000;
-
 impl Network {
     /// The next packet in flight reaches the end of its link direction.
     pub(super) fn arrive(&mut self, now: Time) {
@@ -33,7 +30,7 @@ impl Network {
         if let Some(border) = &mut self.border {
             border.reach(now, arrival_rank(direction));
         }
-        if self.hosts.len() > CACHED_HOSTS {
+        if self.in_flight.looks_ahead() {
             self.ask_ahead();
         }
         match self.directions[direction] {

@@ -18,6 +18,10 @@ pub(super) use upcoming::PARSED_BYTES;
 /// Up to so many directions have a queue each.
 const FEW_DIRECTIONS: usize = 64;
 
+/// Up to so many directions stay in the caches, with the hosts behind them. Asking for their memory
+/// ahead would cost more than it saves.
+const CACHED_DIRECTIONS: usize = 2000;
+
 /// Packets in flight.
 #[derive(Debug)]
 pub enum InFlight {
@@ -32,7 +36,7 @@ impl InFlight {
     pub fn new(directions: usize) -> Self {
         match directions {
             ..=FEW_DIRECTIONS => InFlight::Few(FifoMerge::new(directions)),
-            _ => InFlight::Many(Box::default()),
+            _ => InFlight::Many(Box::new(RadixHeap::new(directions > CACHED_DIRECTIONS))),
         }
     }
 
@@ -75,8 +79,14 @@ impl InFlight {
         }
     }
 
+    /// True if [`InFlight::upcoming`] knows the packets that arrive soon.
+    #[inline]
+    pub fn looks_ahead(&self) -> bool {
+        matches!(self, InFlight::Many(heap) if heap.looks_ahead())
+    }
+
     /// The direction of a packet that arrives soon, so many places ahead; it may be another one.
-    /// `None` in few directions.
+    /// `None` unless it looks ahead.
     #[inline]
     pub fn upcoming(&self, ahead: usize) -> Option<usize> {
         match self {
@@ -91,9 +101,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A number of directions for each structure.
+    /// A number of directions for each structure, with and without its look ahead.
     fn directions() -> impl Strategy<Value = usize> {
-        prop_oneof![1..=FEW_DIRECTIONS, Just(FEW_DIRECTIONS + 1)]
+        prop_oneof![1..=FEW_DIRECTIONS, Just(FEW_DIRECTIONS + 1), Just(CACHED_DIRECTIONS + 1)]
     }
 
     proptest! {

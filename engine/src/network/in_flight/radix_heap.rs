@@ -79,12 +79,13 @@ pub struct RadixHeap {
     unsorted: [u64; DIGITS / WORD_BITS],
     /// The slots of the bucket being sorted.
     sorted: Vec<u32>,
+    looks_ahead: bool,
     upcoming: Upcoming,
 }
 
-impl Default for RadixHeap {
+impl RadixHeap {
     /// Nothing is in flight at the beginning of a run.
-    fn default() -> Self {
+    pub fn new(looks_ahead: bool) -> Self {
         RadixHeap {
             due: Time::MAX,
             first: 0,
@@ -96,12 +97,17 @@ impl Default for RadixHeap {
             filled: [0; LEVELS * DIGITS / WORD_BITS],
             unsorted: [0; DIGITS / WORD_BITS],
             sorted: Vec::new(),
+            looks_ahead,
             upcoming: Upcoming::default(),
         }
     }
-}
 
-impl RadixHeap {
+    /// True if it asks for the memory of the packets that arrive soon, and knows their directions.
+    #[inline]
+    pub fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+
     /// Sends a packet that arrives at the far end of a direction `at` this instant.
     pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) {
         let sent = Slot { at, direction: direction as u32, next: NONE, packet: Some(packet) };
@@ -146,7 +152,9 @@ impl RadixHeap {
             self.empty(self.first);
             self.seek();
         }
-        self.look_ahead(number);
+        if self.looks_ahead {
+            self.look_ahead(number);
+        }
         Some((at, direction, packet))
     }
 
@@ -313,7 +321,7 @@ mod tests {
     /// Packets of different directions, one a bucket: all that come next are known.
     #[test]
     fn the_next_packets_are_known_ahead() {
-        let mut in_flight = RadixHeap::default();
+        let mut in_flight = RadixHeap::new(true);
         for number in 0..20 {
             in_flight.send(number, Time::from_ps((number as u64) << 24), Box::default());
         }
@@ -327,7 +335,7 @@ mod tests {
 
     #[test]
     fn packets_after_an_idle_time_are_known_ahead() {
-        let mut in_flight = RadixHeap::default();
+        let mut in_flight = RadixHeap::new(true);
         let at = |number: u64| Time::from_ps(number << 24);
         in_flight.send(0, at(0), Box::default());
         assert!(in_flight.poll_receive().is_some());
