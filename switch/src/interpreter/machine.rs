@@ -5,6 +5,7 @@ use super::calculation::BitBuffer;
 use crate::ir::{Program, Slot, Slots, internal};
 use crate::state::State;
 use narrows_common::{Rng, Time};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// All data of a switch that its program can read or write.
@@ -25,28 +26,30 @@ pub(crate) struct Machine {
 
 /// The slots of metadata that only egress uses, zero when a packet and when egress starts.
 struct EgressMetadata {
-    /// All of them, or none if nothing writes those that are not the architecture's.
-    range: Range<usize>,
-    /// The architecture's own, if not in the range.
-    own: Vec<Slot>,
+    /// Those that the engine writes. What is between them is zero.
+    written: Vec<Range<usize>>,
 }
 
 impl EgressMetadata {
-    fn new(program: &Program, is_written: bool) -> Self {
-        let range = program.bridged_end.into()..program.metadata_end.into();
-        if is_written {
-            return EgressMetadata { range, own: vec![] };
+    /// Slots closer than this are cleared together.
+    const GAP: usize = 8;
+
+    fn new(program: &Program, unwritten: &BTreeSet<Slot>) -> Self {
+        let mut written: Vec<Range<usize>> = vec![];
+        for slot in program.bridged_end..program.metadata_end {
+            let at = usize::from(slot);
+            match written.last_mut() {
+                _ if unwritten.contains(&slot) => {}
+                Some(last) if at < last.end + Self::GAP => last.end = at + 1,
+                _ => written.push(at..at + 1),
+            }
         }
-        let own = program.standard.slots().filter(|&slot| range.contains(&slot.into()));
-        EgressMetadata { own: own.collect(), range: 0..0 }
+        EgressMetadata { written }
     }
 
     #[inline]
     fn clear(&self, slots: &mut Slots) {
-        if !self.range.is_empty() {
-            slots[self.range.clone()].fill(0);
-        }
-        self.own.iter().for_each(|&slot| slots[usize::from(slot)] = 0);
+        self.written.iter().for_each(|range| slots[range.clone()].fill(0));
     }
 }
 
@@ -68,14 +71,14 @@ impl Machine {
             now: Time::ZERO,
             log: None,
             scratch: vec![],
-            egress_metadata: EgressMetadata::new(program, true),
+            egress_metadata: EgressMetadata::new(program, &BTreeSet::new()),
         }
     }
 
-    /// Whether the engine writes metadata that only egress uses to slots that are not the
-    /// architecture's. Those slots are zero.
-    pub(crate) fn set_writes_egress_metadata(&mut self, program: &Program, is_written: bool) {
-        self.egress_metadata = EgressMetadata::new(program, is_written);
+    /// From now on the engine does not write to these slots of metadata that only egress uses; they
+    /// are zero.
+    pub(crate) fn set_unwritten(&mut self, program: &Program, slots: &BTreeSet<Slot>) {
+        self.egress_metadata = EgressMetadata::new(program, slots);
     }
 
     /// A slot's value.

@@ -15,7 +15,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use narrows_common::Packet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program's machine code.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(crate) struct MachineCode {
     code: Code,
     /// The tables that it looks up.
     in_use: TablesInUse,
-    /// False if it never reads or writes the memory of private metadata that only egress uses.
-    has_egress_metadata: bool,
+    /// Metadata that only egress uses and that this code never writes to memory.
+    unwritten: BTreeSet<Slot>,
 }
 
 impl MachineCode {
@@ -58,9 +58,10 @@ impl MachineCode {
             compiler.translator(part, &graphs, &known_bits, &stored[&phase]).translate(phase);
             phases.push(compiler.define(&format!("{phase:?}"))?);
         }
-        let egress_only: Vec<Slot> = known_bits.zero_at_egress(program).collect();
-        let has_egress_metadata = stored.values().any(|one| one.has_any(&egress_only));
-        Ok(MachineCode { code: compiler.finish(&phases)?, in_use, has_egress_metadata })
+        let is_written = |slot: Slot| stored.values().any(|one| one.has(slot));
+        let egress_only = known_bits.zero_at_egress(program);
+        let unwritten = egress_only.filter(|&slot| !is_written(slot)).collect();
+        Ok(MachineCode { code: compiler.finish(&phases)?, in_use, unwritten })
     }
 
     /// Why the machine or the program does not support machine code, as far as that is known
@@ -79,10 +80,9 @@ impl MachineCode {
         self.in_use.has(table as u32)
     }
 
-    /// False if the metadata that only egress uses stays zero in memory, except the
-    /// architecture's own: the code has it in registers.
-    pub(crate) fn has_egress_metadata(&self) -> bool {
-        self.has_egress_metadata
+    /// Metadata that only egress uses and that stays zero in memory: the code has it in registers.
+    pub(crate) fn unwritten(&self) -> &BTreeSet<Slot> {
+        &self.unwritten
     }
 
     /// Runs a phase.

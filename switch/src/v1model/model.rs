@@ -12,7 +12,7 @@ use narrows_common::{Rng, Time, budgets};
 use narrows_queueing::TrafficManager;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The unit of timestamps and queueing delays that the program sees.
@@ -89,8 +89,8 @@ impl V1Model {
     /// From now on `code` runs the program; without it, the interpreter. Code that leaves egress
     /// metadata out of memory comes first, before any packet.
     pub(crate) fn run_by(&mut self, code: Option<Arc<MachineCode>>) {
-        let is_written = code.as_ref().is_none_or(|code| code.has_egress_metadata());
-        self.machine.set_writes_egress_metadata(&self.program, is_written);
+        let unwritten = code.as_ref().map(|code| code.unwritten());
+        self.machine.set_unwritten(&self.program, unwritten.unwrap_or(&BTreeSet::new()));
         self.phases.run_by(code);
     }
 

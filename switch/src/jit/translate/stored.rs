@@ -15,10 +15,9 @@ pub(in crate::jit) struct Stored {
 }
 
 impl Stored {
-    /// True if one of these slots, which are fields, must be in memory.
-    pub(in crate::jit) fn has_any(&self, fields: &[Slot]) -> bool {
-        let mut each = fields.iter();
-        self.fields || each.any(|field| self.slots.contains(field))
+    /// True if this slot, which is a field, must be in memory.
+    pub(in crate::jit) fn has(&self, field: Slot) -> bool {
+        self.fields || self.slots.contains(&field)
     }
 
     /// A phase may read a slot that another phase wrote last.
