@@ -186,6 +186,12 @@ impl Switch {
         self.model.spare.recycle(packet);
     }
 
+    /// The empty packet of one that was dropped, beyond those that the switch needs for its copies.
+    #[inline]
+    pub fn poll_spare(&mut self) -> Option<Box<Packet>> {
+        self.model.spare.poll()
+    }
+
     /// An empty packet, with recycled memory if available.
     pub fn take_packet(&mut self) -> Box<Packet> {
         self.model.spare.take_packet()

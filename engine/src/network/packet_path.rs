@@ -122,10 +122,14 @@ impl Network {
         self.leave_switch(index);
     }
 
-    /// A switch sends the packets that left its queues and sets its next timer.
+    /// A switch sends the packets that left its queues, gives back the memory of those that it
+    /// dropped, and sets its next timer.
     pub(super) fn leave_switch(&mut self, index: usize) {
         while let Some(transmit) = self.switches[index].switch.poll_transmit() {
             self.enter_cable(index, transmit);
+        }
+        while let Some(packet) = self.switches[index].switch.poll_spare() {
+            self.pool.give(packet);
         }
         let timeout = self.switches[index].switch.poll_timeout().unwrap_or(Time::MAX);
         self.schedule.set_switch(index, timeout);

@@ -5,6 +5,8 @@ use narrows_common::Packet;
 
 /// The most spare packets, and the most spare states.
 const SPARE_MAX: usize = 4096;
+/// Spare packets for the switch's own copies.
+const SPARE_KEPT: usize = 64;
 
 /// Memory for packets in the switch.
 #[derive(Default)]
@@ -26,6 +28,12 @@ impl Spare {
     /// An empty packet, with recycled memory if available.
     pub(crate) fn take_packet(&mut self) -> Box<Packet> {
         self.packets.pop().unwrap_or_default()
+    }
+
+    /// A spare packet beyond those for the switch's own copies.
+    #[inline]
+    pub(crate) fn poll(&mut self) -> Option<Box<Packet>> {
+        if self.packets.len() > SPARE_KEPT { self.packets.pop() } else { None }
     }
 
     /// Wraps a packet for its way through the switch.
@@ -57,5 +65,20 @@ impl Spare {
     pub(crate) fn discard(&mut self, item: Item) {
         let packet = self.give_state(item);
         self.recycle(packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spare_packets_go_back_but_those_for_copies() {
+        let mut spare = Spare::default();
+        (0..SPARE_KEPT + 3).for_each(|_| spare.recycle(Box::new(Packet::from_bytes(&[1]))));
+        let polled: Vec<_> = std::iter::from_fn(|| spare.poll()).collect();
+        assert_eq!(polled.len(), 3);
+        assert!(polled.iter().all(|packet| packet.to_bytes().is_empty()));
+        assert_eq!(spare.packets.len(), SPARE_KEPT);
     }
 }
