@@ -89,8 +89,7 @@ def run_one(job: Job) -> Outcome:
 def run_all(
     todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
 ) -> list[Outcome]:
-    """Runs the jobs, `at_once` at a time, and returns their outcomes, in the jobs' order. A run
-    that is being stored waits for the disk, so the next one begins.
+    """Runs the jobs, `at_once` at a time, and returns their outcomes, in the jobs' order.
 
     SIGINT and SIGTERM stop running jobs, remove their output and raise `KeyboardInterrupt`.
     """
@@ -101,7 +100,7 @@ def run_all(
     try:
         with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
             while waiting or running:
-                while waiting and sum(not worker.is_storing for worker in running) < at_once:
+                while waiting and may_begin(running, at_once):
                     worker = Worker(waiting.popleft(), spare.take())
                     running.append(worker)
                     selector.register(worker.process, selectors.EVENT_READ, worker)
@@ -123,6 +122,14 @@ def run_all(
             for worker in running:
                 worker.stop()
     return [outcomes[job.final] for job in todo]
+
+
+def may_begin(running: Sequence[Worker], at_once: int) -> bool:
+    """Whether a run may begin beside these. One that is being stored waits for the disk, and does
+    not count; up to as many as may run at once.
+    """
+    storing = sum(worker.is_storing for worker in running)
+    return len(running) - min(storing, at_once) < at_once
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -70,6 +72,18 @@ def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
         assert first in spare.workers
         assert len(spare.workers) <= 2
     assert [outcome.state for outcome in outcomes] == ["done"] * 3
+
+
+@pytest.mark.parametrize(
+    ("computing", "storing", "begins"),
+    [(0, 0, True), (1, 0, True), (2, 0, False), (1, 2, True), (0, 3, True), (1, 3, False)],
+)
+def test_runs_that_wait_for_the_disk_make_room_for_as_many(
+    computing: int, storing: int, begins: bool
+) -> None:
+    running = [cast("local.Worker", SimpleNamespace(is_storing=index < storing))
+               for index in range(computing + storing)]  # fmt: skip
+    assert local.may_begin(running, 2) is begins
 
 
 def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
