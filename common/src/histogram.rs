@@ -6,13 +6,19 @@
 //! is `4 * 2^precision_bits` bytes for each power of two between the minimum and the maximum. A
 //! bucket counts up to 2^32 - 1 values.
 
+use crate::prefetch::prefetch;
 use crate::time::Duration;
+
+/// The buckets in a cache line.
+const BUCKETS_PER_LINE: usize = 16;
 
 /// A histogram of durations. Except for the buckets, it fits into one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Histogram {
-    precision_bits: u32,
+    precision_bits: u16,
+    /// The cache line of the latest value's bucket, counted from the first bucket's.
+    latest_line: u16,
     /// The number of the first of `buckets`; a power of two begins there.
     first: u32,
     buckets: Box<[u32]>,
@@ -52,7 +58,8 @@ impl Histogram {
             "{precision_bits} bits of precision would take too much memory"
         );
         Histogram {
-            precision_bits,
+            precision_bits: precision_bits as u16,
+            latest_line: 0,
             first: 0,
             buckets: Box::default(),
             count: 0,
@@ -65,7 +72,7 @@ impl Histogram {
     /// Shifts out the bits below the precision. The rest begins with a one, and takes
     /// `2^precision_bits` values per power of two.
     fn bucket_of(&self, ps: u64) -> usize {
-        let shift = (63 - self.precision_bits).saturating_sub((ps | 1).leading_zeros());
+        let shift = (63 - u32::from(self.precision_bits)).saturating_sub((ps | 1).leading_zeros());
         ((u64::from(shift) << self.precision_bits) + (ps >> shift)) as usize
     }
 
@@ -105,12 +112,20 @@ impl Histogram {
         if bucket.wrapping_sub(self.first as usize) >= self.buckets.len() {
             self.make_room(bucket);
         }
-        let count = &mut self.buckets[bucket - self.first as usize];
+        let at = bucket - self.first as usize;
+        self.latest_line = (at / BUCKETS_PER_LINE) as u16;
+        let count = &mut self.buckets[at];
         *count = count.saturating_add(1);
         self.count += 1;
         self.sum_ps += u128::from(ps);
         self.min_ps = self.min_ps.min(ps);
         self.max_ps = self.max_ps.max(ps);
+    }
+
+    /// Asks for the memory of the latest value's bucket: the next value often is near it.
+    pub fn prefetch_bucket(&self) {
+        let latest = usize::from(self.latest_line) * BUCKETS_PER_LINE;
+        self.buckets.get(latest).into_iter().for_each(prefetch);
     }
 
     /// The value that a fraction `quantile` of the values does not exceed.

@@ -19,6 +19,7 @@ from narrows.testbed.targets.our_hosts import OUR_HOSTS
 from narrows.testbed.targets.sim import SIM
 from tests.support.world import ROOT
 
+FIRST_LOOK = ROOT / "scenarios" / "first-look.toml"
 TABLES = {"record.queue": True, "record.flows": "ack"}
 SETTINGS: dict[str, dict[str, Any]] = {
     "first-look.toml": {"record.capture": True, "telemetry.every": 3},
@@ -59,6 +60,15 @@ def test_the_number_of_cores_changes_no_byte(tmp_path: Path, name: str) -> None:
         parts = run(plan, tmp_path / str(threads), threads)
         assert sorted(parts) == sorted(whole)
         assert [file for file in whole if parts[file] != whole[file]] == [], threads
+
+
+def test_with_many_hosts_cores_change_no_byte(tmp_path: Path) -> None:
+    """From 5,000 link directions on, a packet waits for its host's memory before its link."""
+    point = sweep.read(FIRST_LOOK, [("flow.count", 1300), ("duration", "1s")])[0]
+    plan = make_plan(point.scenario, str(FIRST_LOOK))
+    assert 2 * len(plan["hosts"]) > 5000
+    whole, parts = (run(plan, tmp_path / str(threads), threads) for threads in (1, 2))
+    assert whole == parts
 
 
 def test_a_network_without_delays_stays_whole(tmp_path: Path) -> None:

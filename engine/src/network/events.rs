@@ -25,11 +25,23 @@ impl Network {
 
     /// When the next event is due.
     pub(crate) fn poll_timeout(&self) -> Time {
-        self.next().0
+        let delivery = self.delivery.as_ref().map_or(Time::MAX, |delivery| delivery.at);
+        self.first().0.min(delivery)
     }
 
     /// The first event due, and when. Of several due at once, arrivals come last.
-    pub(crate) fn next(&self) -> (Time, Source) {
+    #[inline]
+    pub(crate) fn next(&mut self) -> (Time, Source) {
+        let first = self.first();
+        if self.delivery.as_ref().is_some_and(|delivery| delivery.at <= first.0) {
+            self.end_delivery();
+            return self.first();
+        }
+        first
+    }
+
+    #[inline]
+    fn first(&self) -> (Time, Source) {
         let arrival = self.in_flight.poll_timeout();
         self.schedule.first(arrival).unwrap_or((arrival, Source::Arrival))
     }

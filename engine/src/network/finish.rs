@@ -37,6 +37,7 @@ impl Network {
                 });
             }
         };
+        self.end_delivery();
         self.drain_socket_hosts(true);
         let figures = self.figures(stopped, until_complete);
         self.recorder.close()?;

@@ -14,6 +14,7 @@ pub mod control;
 mod control_event;
 mod events;
 mod finish;
+mod hosts_by_mac;
 mod impaired_links;
 pub mod in_flight;
 mod least_delay;
@@ -28,7 +29,6 @@ mod sources;
 pub(crate) mod wire_map;
 
 use narrows_common::{Duration, PacketPool, Time};
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,10 +36,12 @@ use crate::plan::Limits;
 use crate::record::recorder::Recorder;
 use border::Border;
 use control_event::ControlEvent;
+use hosts_by_mac::HostsByMac;
 use impaired_links::{FlowIds, ImpairedLink};
 use in_flight::InFlight;
 use nodes::{
-    AccessNode, FlowNode, HostNode, MonitoredPort, Nodes, Receiver, SwitchNode, WatchedState,
+    AccessNode, Delivery, FlowNode, HostNode, MonitoredPort, Nodes, Receiver, SwitchNode,
+    WatchedState,
 };
 use socket_hosts::SocketHosts;
 use sources::{Schedule, Sources};
@@ -67,8 +69,7 @@ pub struct Network {
     flows: Vec<FlowNode>,
     /// The receivers of the link directions.
     directions: Vec<Receiver>,
-    /// Hosts by their address, as [`nodes::mac_number`] gives it.
-    by_mac: FxHashMap<u64, usize>,
+    by_mac: HostsByMac,
     /// Sorted by time.
     control_events: Vec<ControlEvent>,
     next_control_event: usize,
@@ -78,6 +79,10 @@ pub struct Network {
     sources: Sources,
     schedule: Schedule,
     in_flight: InFlight,
+    /// The packet that arrived at a group last, if it waits there.
+    delivery: Option<Delivery>,
+    /// The host whose timer was next, and the step of its memory that is asked for next.
+    timer_asked: (usize, usize),
     impaired_links: Nodes<ImpairedLink>,
     flow_ids: FlowIds,
     pool: PacketPool,

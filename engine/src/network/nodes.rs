@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use narrows_common::prefetch::prefetch_slice;
 use narrows_common::record::FlowRecord;
-use narrows_common::{Duration, Rate, Time};
+use narrows_common::{Duration, Packet, Rate, Time};
 use narrows_hosts::{FlowConfig, Host};
 use narrows_queueing::{Link, QueueLimit};
 use narrows_switch::Switch;
@@ -71,6 +71,15 @@ pub(crate) struct AccessNode {
     /// The link direction from the access link to the host.
     pub downlink: usize,
     pub cable_delay: Duration,
+}
+
+/// A packet at a group, which has not entered the access link of its host.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    /// When it arrives at the link.
+    pub at: Time,
+    pub host: usize,
+    pub packet: Box<Packet>,
 }
 
 /// The nodes of a kind, by their index in the plan. A part of a network has some of them.
@@ -233,9 +242,4 @@ impl WatchedState {
             windows.extend(records.iter().map(|record| (record.flow, record.cwnd_bytes)));
         }
     }
-}
-
-/// An Ethernet address as a number.
-pub(crate) fn mac_number([a, b, c, d, e, f]: [u8; 6]) -> u64 {
-    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! leave_host ─▶ enter_uplink ─▶ (in flight) ─▶ enter_switch ─▶ (queue) ─┐
 //!  ┌────────────────────────────────────────────────────────────────────┘
-//!  └▶ leave_switch ─▶ enter_cable ─▶ enter_downlink ─▶ (in flight) ─▶ enter_host
+//!  └▶ leave_switch ─▶ enter_cable ─▶ enter_group ─▶ (in flight) ─▶ enter_host
 //! ```
 //!
 //! `arrive` takes the next packet in flight to its receiver. A cable between two switches connects
@@ -19,9 +19,13 @@ use narrows_switch::Transmit;
 use super::Network;
 use super::border::order::arrival_rank;
 use super::impaired_links::ImpairedLink;
-use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
+use super::nodes::{Delivery, FarEnd, HostStack, Receiver};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
+
+/// The steps in which a host's memory is asked for: its node, the host, its flow, the half of the
+/// flow's connection that data passes, and what that half points to.
+const ASK_STEPS: usize = 5;
 
 impl Network {
     /// The next packet in flight reaches the end of its link direction.
@@ -44,30 +48,43 @@ impl Network {
         }
     }
 
-    /// Asks for the memory of the hosts that receive the next packets, a step of it for each: the
-    /// receiver, the host's node, the host, its flow. What one step reads, the step before asked
-    /// for when the packet was one place further ahead.
-    fn ask_ahead(&self) {
-        let index = |ahead: usize| match self.directions[self.in_flight.upcoming(ahead)?] {
-            Receiver::Host(index) => Some(index),
-            _ => None,
-        };
-        let host = |ahead: usize| match &self.hosts.get(index(ahead)?)?.stack {
-            HostStack::Narrows(host) => Some(host),
-            HostStack::Kernel(_) => None,
-        };
-        if let Some(direction) = self.in_flight.upcoming(3) {
+    /// Asks for the memory of the hosts that receive the next packets, and of the host whose timer
+    /// is next: one step of each. What a step reads, the step before has asked for, one packet
+    /// earlier.
+    fn ask_ahead(&mut self) {
+        if let Some(direction) = self.in_flight.upcoming(ASK_STEPS) {
             prefetch(&self.directions[direction]);
         }
-        if let Some(index) = index(2) {
+        for step in 0..ASK_STEPS {
+            let direction = self.in_flight.upcoming(ASK_STEPS - 1 - step);
+            let receiver = direction.map(|direction| self.directions[direction]);
+            if let Some(Receiver::Host(index)) = receiver {
+                self.ask_for_host(index, step);
+            }
+        }
+        if let Some(index) = self.schedule.first_host() {
+            let (known, step) = self.timer_asked;
+            let step = if known == index { step } else { 0 };
+            self.ask_for_host(index, step);
+            self.timer_asked = (index, step + 1);
+        }
+    }
+
+    /// Asks for a host's memory, one of [`ASK_STEPS`].
+    #[inline(always)]
+    fn ask_for_host(&self, index: usize, step: usize) {
+        if step == 0 {
             self.hosts.prefetch(index);
             self.access.prefetch(index);
-        }
-        if let Some(host) = host(1) {
-            host.prefetch();
-        }
-        if let Some(host) = host(0) {
-            host.prefetch_latest_flow();
+        } else if let Some(HostStack::Narrows(host)) = self.hosts.get(index).map(|node| &node.stack)
+        {
+            match step {
+                1 => host.prefetch(),
+                2 => host.prefetch_latest_flow(),
+                3 => host.prefetch_half(),
+                4 => host.prefetch_parts(),
+                _ => {}
+            }
         }
     }
 
@@ -105,6 +122,10 @@ impl Network {
 
     /// A host's packet enters its access link, which is here.
     pub(super) fn enter_access(&mut self, now: Time, index: usize, packet: Box<Packet>) {
+        if self.delivery.as_ref().is_some_and(|delivery| delivery.host == index) {
+            // It came first, and both directions draw their jitter from one generator.
+            self.end_delivery();
+        }
         let access = &mut self.access[index];
         match access.link.handle_up(now, packet.len()) {
             Some(at) => {
@@ -151,17 +172,13 @@ impl Network {
         }
         let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
-        let onward = match cable.to {
-            FarEnd::Direction(direction) => Some((direction, arrival)),
-            FarEnd::Group => self.enter_downlink(arrival, &packet),
+        match cable.to {
+            FarEnd::Direction(direction) => self.send(direction, arrival, packet),
+            FarEnd::Group => self.enter_group(arrival, packet),
             FarEnd::Collector => {
                 self.enter_collector(arrival, &packet);
-                None
+                self.switches[index].switch.recycle(packet);
             }
-        };
-        match onward {
-            Some((direction, at)) => self.send(direction, at, packet),
-            None => self.switches[index].switch.recycle(packet),
         }
     }
 
@@ -220,23 +237,41 @@ impl Network {
         }
     }
 
-    /// A packet enters the access link of its host in a group. Returns the link direction and the
-    /// arrival time; `None` if no host has the packet's address or the link's queue is full.
-    fn enter_downlink(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
+    /// A packet arrives at a group and enters the access link of its host. With many hosts it waits
+    /// for the next packet to do so, or for the next event that may follow from it: until then the
+    /// memory of the link comes.
+    pub(crate) fn enter_group(&mut self, at: Time, packet: Box<Packet>) {
         let mac = packet.data.first_chunk::<6>();
-        let Some(&host) = mac.and_then(|&mac| self.by_mac.get(&mac_number(mac))) else {
+        let Some(host) = mac.and_then(|&mac| self.by_mac.get(mac)) else {
             self.misdelivered += 1;
-            return None;
+            return self.pool.give(packet);
         };
-        let access = &mut self.access[host];
-        Some((access.downlink, access.link.handle_down(now, packet.len())?))
+        let delivery = Delivery { at, host, packet };
+        if self.in_flight.looks_ahead() {
+            self.access.prefetch(host);
+            self.end_delivery();
+            self.delivery = Some(delivery);
+        } else {
+            self.enter_downlink(delivery);
+        }
     }
 
-    /// A packet arrives at a group by a wire, or by a cable with impairments, and enters the access
-    /// link of its host.
-    pub(crate) fn enter_group(&mut self, now: Time, packet: Box<Packet>) {
-        match self.enter_downlink(now, &packet) {
-            Some((direction, at)) => self.send(direction, at, packet),
+    /// The packet that waits at a group enters its access link.
+    pub(super) fn end_delivery(&mut self) {
+        if let Some(delivery) = self.delivery.take() {
+            self.enter_downlink(delivery);
+        }
+    }
+
+    /// A packet enters the access link of its host, unless the link's queue is full.
+    #[inline]
+    fn enter_downlink(&mut self, Delivery { at, host, packet }: Delivery) {
+        let access = &mut self.access[host];
+        match access.link.handle_down(at, packet.len()) {
+            Some(at) => {
+                let downlink = access.downlink;
+                self.send(downlink, at, packet);
+            }
             None => self.pool.give(packet),
         }
     }

@@ -75,6 +75,12 @@ impl Schedule {
         }
     }
 
+    /// The host whose timer is first.
+    #[inline]
+    pub fn first_host(&self) -> Option<usize> {
+        self.hosts.first().map(|(_, index)| index)
+    }
+
     /// The first source acts: time has come to its timer.
     #[inline]
     pub fn reach(&mut self, source: Source) {

@@ -77,6 +77,14 @@ impl FlowEnd {
         }
     }
 
+    /// Its connection, if it has one.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        match &self.transport {
+            Transport::Tcp(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
     /// True if it has a connection that accepts segments.
     pub(crate) fn takes_segments(&self) -> bool {
         let Transport::Tcp(connection) = &self.transport else { return false };

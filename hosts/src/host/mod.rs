@@ -99,10 +99,30 @@ impl Host {
 
     /// The same of the flow of the latest packet, which the next one often belongs to too.
     pub fn prefetch_latest_flow(&self) {
-        let flow = self.latest.and_then(|(_, index)| self.flows.get(index as usize));
-        if let Some(flow) = flow {
+        if let Some(flow) = self.latest_flow() {
             prefetch_slice(core::slice::from_ref(flow), HOT_BYTES_OF_FLOW);
         }
+    }
+
+    /// The same of what that flow's connection points to, in two steps: the second one reads what
+    /// the first one has asked for.
+    pub fn prefetch_half(&self) {
+        self.latest_flow()
+            .and_then(FlowEnd::connection)
+            .into_iter()
+            .for_each(Connection::prefetch_half);
+    }
+
+    /// See [`Host::prefetch_half`].
+    pub fn prefetch_parts(&self) {
+        self.latest_flow()
+            .and_then(FlowEnd::connection)
+            .into_iter()
+            .for_each(Connection::prefetch_parts);
+    }
+
+    fn latest_flow(&self) -> Option<&FlowEnd> {
+        self.latest.and_then(|(_, index)| self.flows.get(index as usize))
     }
 
     /// Opens the sending end of a flow. At its start it connects, if its transport does, and its

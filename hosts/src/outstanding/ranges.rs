@@ -3,6 +3,7 @@
 //! Stored in a ring, not a tree: ranges are added at the top and removed at the bottom, a look-up
 //! is a binary search, and a ring that has grown allocates nothing.
 
+use narrows_common::prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// Disjoint, non-adjacent ranges `[start, end)` in ascending order.
@@ -41,6 +42,11 @@ impl RangeSet {
     /// The ranges from the highest down.
     pub fn descending(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().rev().copied()
+    }
+
+    /// Asks for the memory of the highest range.
+    pub fn prefetch(&self) {
+        self.ranges.back().into_iter().for_each(prefetch);
     }
 
     /// The index of the first range that ends at or above `position`.

@@ -73,6 +73,11 @@ pub struct Acked {
 }
 
 impl SentSegments {
+    /// Asks for the memory of the first segments: an ACK of theirs arrives soon.
+    pub fn prefetch(&self) {
+        self.segments.iter().take(2).for_each(prefetch);
+    }
+
     /// A segment that ends at `end` was sent for the first time.
     pub fn on_sent(&mut self, end: u64, at: Time, departure: Departure) {
         let start = self.segments.back().map_or(self.start, |last| last.end);

@@ -56,6 +56,11 @@ impl ReceiveBuffer {
         }
     }
 
+    /// Asks for the memory of the data that is out of order.
+    pub fn prefetch(&self) {
+        self.out_of_order.prefetch();
+    }
+
     /// The stream begins at `position`.
     pub fn start(&mut self, position: u64) {
         (self.nxt, self.read_to) = (position, position);

@@ -7,6 +7,7 @@ use crate::tcp::seq;
 use crate::wire::options::SackBlocks;
 use crate::wire::segment::Payload;
 use narrows_common::histogram::{Histogram, Summary};
+use narrows_common::prefetch::prefetch;
 use narrows_common::{Duration, Time};
 
 /// The widest shift (RFC 7323 section 2.3).
@@ -132,6 +133,17 @@ impl Receiver {
     pub fn on_stamp(&mut self, delay: Duration) {
         let new = || Box::new(Histogram::new(DELAY_PRECISION_BITS));
         self.one_way_delay.get_or_insert_with(new).add(delay);
+    }
+
+    /// Asks for the memory of what a segment touches: one arrives soon.
+    pub fn prefetch(&self) {
+        self.one_way_delay.as_deref().into_iter().for_each(prefetch);
+        self.buffer.prefetch();
+    }
+
+    /// The same of what that points to.
+    pub fn prefetch_parts(&self) {
+        self.one_way_delay.as_deref().into_iter().for_each(Histogram::prefetch_bucket);
     }
 
     /// One-way delays of the stamped segments that arrived.

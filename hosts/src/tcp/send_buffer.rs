@@ -1,6 +1,7 @@
 //! Data that the application has written and the peer has not acknowledged.
 
 use crate::wire::stamp;
+use narrows_common::prefetch::prefetch;
 use narrows_common::{Packet, Time};
 use narrows_traffic::{Content, ShortBytes};
 use std::collections::VecDeque;
@@ -42,6 +43,11 @@ impl SendBuffer {
                 self.chunks.push_back(Chunk { start, end, bytes: Some(bytes) });
             }
         }
+    }
+
+    /// Asks for the memory of the first chunk, which an ACK or a segment touches soon.
+    pub fn prefetch(&self) {
+        self.chunks.front().into_iter().for_each(prefetch);
     }
 
     /// Releases everything below `position`, which is acknowledged.

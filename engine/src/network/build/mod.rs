@@ -14,11 +14,12 @@ use narrows_switch::{Program, Switch};
 use rustc_hash::FxHashMap;
 
 use super::control_event::ControlEvent;
+use super::hosts_by_mac::HostsByMac;
 use super::impaired_links::{FlowIds, ImpairedLink};
 use super::in_flight::InFlight;
 use super::nodes::{
     AccessNode, Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Nodes, Receiver,
-    SwitchNode, Uplink, WatchedState, mac_number,
+    SwitchNode, Uplink, WatchedState,
 };
 use super::records::collection_interval;
 use super::socket_hosts::SocketHosts;
@@ -71,7 +72,7 @@ struct Builder {
     host_names: FxHashMap<String, usize>,
     flows: Vec<FlowNode>,
     directions: Vec<Receiver>,
-    by_mac: FxHashMap<u64, usize>,
+    by_mac: HostsByMac,
     /// For each group, its cable to a switch port.
     uplinks: Vec<Option<Uplink>>,
     impaired_links: Vec<ImpairedLink>,
@@ -107,7 +108,7 @@ impl Builder {
             host_names: FxHashMap::default(),
             flows: Vec::new(),
             directions: Vec::new(),
-            by_mac: FxHashMap::default(),
+            by_mac: HostsByMac::default(),
             uplinks: vec![None; plan.groups.len()],
             impaired_links: Vec::new(),
             finite_flows: 0,
@@ -231,7 +232,7 @@ impl Builder {
             });
             let downlink = self.direction(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
-            if self.by_mac.insert(mac_number(host.config.mac.0), index).is_some() {
+            if !self.by_mac.add(host.config.mac.0, index) {
                 return Err(plan_error(format!(
                     "plan: host '{name}' has another host's MAC address"
                 )));
@@ -328,6 +329,8 @@ impl Builder {
             access: Nodes::all(self.access),
             flows: self.flows,
             in_flight: InFlight::new(self.directions.len()),
+            delivery: None,
+            timer_asked: (0, 0),
             directions: self.directions,
             by_mac: self.by_mac,
             control_events,

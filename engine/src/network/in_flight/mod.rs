@@ -20,7 +20,7 @@ const FEW_DIRECTIONS: usize = 64;
 
 /// Up to so many directions stay in the caches, with the hosts behind them. Asking for their memory
 /// ahead would cost more than it saves.
-const CACHED_DIRECTIONS: usize = 2000;
+const CACHED_DIRECTIONS: usize = 5000;
 
 /// Packets in flight.
 #[derive(Debug)]

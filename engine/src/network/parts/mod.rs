@@ -79,6 +79,8 @@ impl Part {
             }
             self.network.act(now, source)?;
         }
+        // Other parts go on by the whole delay from this bound.
+        self.network.end_delivery();
         self.frontier = bound;
         if bound >= self.next_collection {
             self.collect(bound);

@@ -47,6 +47,8 @@ impl Network {
                 sources: self.sources,
                 schedule: Schedule::new(self.sources),
                 in_flight: InFlight::new(self.directions.len()),
+                delivery: None,
+                timer_asked: (0, 0),
                 impaired_links: std::mem::take(&mut impaired_links[own]),
                 flow_ids: self.flow_ids.clone(),
                 pool: PacketPool::default(),

@@ -80,6 +80,14 @@ impl LazySender {
         })
     }
 
+    /// The sender, to look at it; `None` if nothing has been written.
+    pub(super) fn get(&self) -> Option<&Sender> {
+        match self {
+            LazySender::Unused(_) => None,
+            LazySender::Active(sender) => Some(sender),
+        }
+    }
+
     /// The sender; `None` if nothing has been written.
     pub(super) fn active(&mut self) -> Option<&mut Sender> {
         match self {

@@ -132,6 +132,23 @@ impl Connection {
         self
     }
 
+    /// Asks for the memory of its sending half, or else of what the receiving half points to: a
+    /// segment arrives soon.
+    pub fn prefetch_half(&self) {
+        match self.sender.get() {
+            Some(sender) => sender.prefetch(),
+            None => self.receiver.prefetch(),
+        }
+    }
+
+    /// The same of what that points to.
+    pub fn prefetch_parts(&self) {
+        match self.sender.get() {
+            Some(sender) => sender.prefetch_parts(),
+            None => self.receiver.prefetch_parts(),
+        }
+    }
+
     /// The state.
     pub fn state(&self) -> State {
         self.state
