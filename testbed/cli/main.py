@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
+from narrows.testbed.garbage import collect_seldom
 from narrows.testbed.needs import EngineMissingError
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.terminal import plain
@@ -31,6 +32,7 @@ two cores: 1.0 GB is too little, 1.3 GB is enough.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
+    collect_seldom()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["switch"]:
         # simple_switch_grpc has its gRPC options behind a --.

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from narrows.analysis.soundness import digests
 from narrows.testbed.files import publish, write_json
+from narrows.testbed.garbage import collect_seldom
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.targets.base import Target, Tell
 from narrows.testbed.worker_messages import report_errors, say
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Runs one job after the other."""
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     target = TARGETS[sys.argv[1]]
     target.prepare()
