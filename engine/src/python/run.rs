@@ -10,6 +10,7 @@ use narrows_common::Time;
 use narrows_dpdk::Start;
 use narrows_switch::Switch;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 
 use super::errors::{PlanError, run_result};
 use super::progress::{PROGRESS_INTERVAL, call_progress, lock, watch as watch_progress};
@@ -48,7 +49,7 @@ pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 #[expect(clippy::too_many_arguments, reason = "by name, from Python")]
 pub(super) fn run<'py>(
     py: Python<'py>,
-    plan_json: String,
+    plan_json: PyBackedStr,
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
     switches: Option<Switches>,
@@ -117,7 +118,7 @@ pub(super) fn take_switches(switches: Option<Switches>) -> PyResult<BTreeMap<Str
 #[expect(clippy::too_many_arguments, reason = "by name, from Python")]
 pub(super) fn run_real_time<'py>(
     py: Python<'py>,
-    plan_json: String,
+    plan_json: PyBackedStr,
     out_dir: PathBuf,
     setup_json: &str,
     progress: Option<Py<PyAny>>,

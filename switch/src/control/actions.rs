@@ -68,22 +68,25 @@ impl Switch {
     ) -> Result<(u16, Vec<u64>), ControlError> {
         let actions = &self.model.program.actions;
         let names = table.actions.iter().map(|&action| actions[action as usize].name.as_str());
-        let kind = format!("action of table '{}'", table.name);
-        let action = table.actions[find(&kind, name, names)?];
+        let found = find(&format_args!("action of table '{}'", table.name), name, names)?;
+        let action = table.actions[found];
         let found = &actions[action as usize];
-        let object = format!("action '{}'", found.name);
+        let object = || format!("action '{}'", found.name);
         for given in params.keys() {
             if !found.parameters.iter().any(|parameter| parameter.name == *given) {
-                let kind = format!("parameter of {object}");
+                let kind = format!("parameter of {}", object());
                 return Err(ControlError::Unknown { kind, name: given.clone() });
             }
         }
         let mut data = vec![];
         for parameter in &found.parameters {
             let Some(text) = params.get(&parameter.name) else {
-                return Err(ControlError::Missing { object, name: parameter.name.clone() });
+                return Err(ControlError::Missing {
+                    object: object(),
+                    name: parameter.name.clone(),
+                });
             };
-            let object = format!("{object}, parameter '{}'", parameter.name);
+            let object = || format!("{}, parameter '{}'", object(), parameter.name);
             data.extend(number(&object, text, parameter.width)?);
         }
         Ok((action, data))

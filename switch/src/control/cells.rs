@@ -13,7 +13,7 @@ use narrows_common::Time;
 impl Switch {
     fn register(&self, name: &str) -> Result<usize, ControlError> {
         let names = self.model.program.registers.iter().map(|register| register.name.as_str());
-        find("register", name, names)
+        find(&"register", name, names)
     }
 
     /// Reads a register cell of up to 64 bits.
@@ -111,7 +111,7 @@ impl Switch {
     ) -> Result<(), ControlError> {
         let register = self.register(name)?;
         let declared = &self.model.program.registers[register];
-        let object = format!("register '{}'", declared.name);
+        let object = || format!("register '{}'", declared.name);
         let value = number(&object, value, declared.width)?;
         if self.model.machine.state.registers.put(register, index, &value) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Switch {
     /// If the cell does not exist.
     pub fn read_counter(&self, name: &str, index: u64) -> Result<Count, ControlError> {
         let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
-        let counter = find("counter", name, names)?;
+        let counter = find(&"counter", name, names)?;
         let cells = &self.model.machine.state.counters[counter];
         match cells.get(index as usize) {
             Some(count) => Ok(*count),
@@ -152,7 +152,7 @@ impl Switch {
         count: u64,
     ) -> Result<Vec<Count>, ControlError> {
         let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
-        let counter = find("counter", name, names)?;
+        let counter = find(&"counter", name, names)?;
         let cells = &self.model.machine.state.counters[counter];
         let last = first.saturating_add(count);
         match cells.get(first as usize..last as usize) {
@@ -176,7 +176,7 @@ impl Switch {
     ) -> Result<(), ControlError> {
         self.read_counter(name, index)?;
         let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
-        let counter = find("counter", name, names)?;
+        let counter = find(&"counter", name, names)?;
         self.model.machine.state.counters[counter][index as usize] = count;
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Switch {
         config: Option<MeterConfig>,
     ) -> Result<(), ControlError> {
         let names = self.model.program.meters.iter().map(|meter| meter.name.as_str());
-        let meter = find("meter", name, names)?;
+        let meter = find(&"meter", name, names)?;
         let cells = &mut self.model.machine.state.meters[meter];
         let size = cells.len() as u64;
         match cells.get_mut(index as usize) {

@@ -8,10 +8,17 @@ use crate::ir::{
 };
 use std::collections::BTreeMap;
 
-pub(super) fn number(object: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
+/// The text of an error's object, which is made only for an error.
+pub(super) type ObjectText<'a> = &'a dyn Fn() -> String;
+
+pub(super) fn number(
+    object: ObjectText<'_>,
+    text: &str,
+    width: u32,
+) -> Result<Vec<u64>, ControlError> {
     let value = Integer::parse(text).and_then(|integer| integer.to_width(width));
     value.ok_or_else(|| ControlError::Value {
-        object: object.into(),
+        object: object(),
         value: text.into(),
         expected: format!("a number of at most {width} bits, decimal or 0x..."),
     })
@@ -25,7 +32,7 @@ pub(super) fn matches(
     let mut by_field: Vec<Option<&Match>> = vec![None; table.key.len()];
     for (name, part) in given {
         let names = table.key.iter().map(|field| field.name.as_str());
-        let field = find(&format!("key field of table '{}'", table.name), name, names)?;
+        let field = find(&format_args!("key field of table '{}'", table.name), name, names)?;
         by_field[field] = Some(part);
     }
     let fields = table.key.iter().zip(by_field);
@@ -37,7 +44,7 @@ fn field_match(
     field: &KeyField,
     part: Option<&Match>,
 ) -> Result<FieldMatch, ControlError> {
-    let object = format!("table '{}', field '{}'", table.name, field.name);
+    let object = || format!("table '{}', field '{}'", table.name, field.name);
     let value = |text: &str| number(&object, text, field.width);
     let ones = prefix_mask(field.width, field.width);
     let zeros = vec![0; ones.len()];
@@ -68,7 +75,11 @@ fn field_match(
         (MatchKind::Range, None) => FieldMatch::Range(zeros, ones),
         (kind, Some(other)) => {
             let expected = format!("a match of kind {kind:?}").to_lowercase();
-            return Err(ControlError::Value { object, value: format!("{other:?}"), expected });
+            return Err(ControlError::Value {
+                object: object(),
+                value: format!("{other:?}"),
+                expected,
+            });
         }
     };
     normalise(&mut found, field.width);
@@ -77,7 +88,7 @@ fn field_match(
 
 /// A match of any kind; a prefix becomes a mask.
 pub(super) fn open_match(
-    object: &str,
+    object: ObjectText<'_>,
     width: u32,
     part: Option<&Match>,
 ) -> Result<FieldMatch, ControlError> {
@@ -100,20 +111,20 @@ pub(super) fn open_match(
     })
 }
 
-fn prefix(object: &str, length: u32, width: u32) -> Result<u32, ControlError> {
+fn prefix(object: ObjectText<'_>, length: u32, width: u32) -> Result<u32, ControlError> {
     if length <= width {
         return Ok(length);
     }
     let expected = format!("a prefix of 0 to {width}");
-    Err(ControlError::Value { object: object.into(), value: length.to_string(), expected })
+    Err(ControlError::Value { object: object(), value: length.to_string(), expected })
 }
 
-fn range(object: &str, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, ControlError> {
+fn range(object: ObjectText<'_>, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, ControlError> {
     if from.iter().rev().le(to.iter().rev()) {
         return Ok(FieldMatch::Range(from, to));
     }
     Err(ControlError::Value {
-        object: object.into(),
+        object: object(),
         value: format!("{} to {}", to_hex(&from), to_hex(&to)),
         expected: "a range that is not empty".into(),
     })

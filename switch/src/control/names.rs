@@ -2,10 +2,12 @@
 
 use super::error::ControlError;
 use crate::switch::Switch;
+use std::fmt::Display;
 
-/// Finds an object by its full name, or by an unambiguous end of it after a dot.
+/// Finds an object by its full name, or by an unambiguous end of it after a dot. `kind` is for an
+/// error.
 pub(super) fn find<'a>(
-    kind: &str,
+    kind: &dyn Display,
     name: &str,
     all: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<usize, ControlError> {
@@ -16,9 +18,9 @@ pub(super) fn find<'a>(
     let mut found = all.clone().enumerate().filter(|(_, known)| ends(known));
     match (found.next(), found.next()) {
         (Some((at, _)), None) => Ok(at),
-        (None, _) => Err(ControlError::Unknown { kind: kind.into(), name: name.into() }),
+        (None, _) => Err(ControlError::Unknown { kind: kind.to_string(), name: name.into() }),
         (Some(_), Some(_)) => Err(ControlError::Ambiguous {
-            kind: kind.into(),
+            kind: kind.to_string(),
             name: name.into(),
             found: all.filter(|known| ends(known)).collect::<Vec<_>>().join(", "),
         }),
@@ -27,6 +29,6 @@ pub(super) fn find<'a>(
 
 impl Switch {
     pub(super) fn table(&self, name: &str) -> Result<usize, ControlError> {
-        find("table", name, self.model.program.tables.iter().map(|table| table.name.as_str()))
+        find(&"table", name, self.model.program.tables.iter().map(|table| table.name.as_str()))
     }
 }

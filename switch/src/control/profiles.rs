@@ -45,7 +45,7 @@ const WEIGHT_MAX: u64 = 1 << 20;
 
 impl Switch {
     fn profile(&self, name: &str) -> Result<usize, ControlError> {
-        find("action profile", name, self.model.program.profiles.iter().map(|p| p.name.as_str()))
+        find(&"action profile", name, self.model.program.profiles.iter().map(|p| p.name.as_str()))
     }
 
     fn profile_label(&self, profile: usize) -> String {

@@ -19,14 +19,14 @@ impl Switch {
         members: &[Vec<Option<Match>>],
     ) -> Result<(), ControlError> {
         let names = self.model.program.value_sets.iter().map(|set| set.name.as_str());
-        let set = find("value set", name, names)?;
+        let set = find(&"value set", name, names)?;
         let declared = &self.model.program.value_sets[set];
-        let object = format!("value set '{}'", declared.name);
+        let object = || format!("value set '{}'", declared.name);
         let mut found = Members::default();
         for parts in members {
             if declared.parts.len() != parts.len() {
                 return Err(ControlError::Value {
-                    object,
+                    object: object(),
                     value: format!("a member of {} parts", parts.len()),
                     expected: format!("{} parts", declared.parts.len()),
                 });
