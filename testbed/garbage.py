@@ -9,7 +9,7 @@ THRESHOLDS = (50_000, 20, 50)
 
 
 def collect_seldom() -> None:
-    """Makes collections rare. A plan of 10,000 flows has some million objects, none of them garbage.
+    """Makes collections rare. A plan of 10,000 flows has some million objects, and none is garbage.
     Python would look through them again and again, for two fifths of the time to make it.
     """
     gc.set_threshold(*THRESHOLDS)
