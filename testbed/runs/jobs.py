@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from narrows.testbed import engine
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.runs.forks import map_in_forks
 from narrows.testbed.scenario.packets import planned_payload_bytes
 from narrows.testbed.scenario.plan import expected_ps, laid_out_plan, program_path
 from narrows.testbed.scenario.sweep import Point, scenario_name
@@ -99,8 +100,10 @@ def make_jobs(
     target: Target,
     hosts: Hosts = OUR_HOSTS,
     settings: Settings | None = None,
+    at_once: int = 1,
 ) -> list[Job]:
-    """The runs of a scenario's points. `settings` are the target's.
+    """The runs of a scenario's points. `settings` are the target's. Up to `at_once` processes
+    plan many points.
 
     Raises `InputError` if a point cannot be planned, or the target or hosts do not support it.
     """
@@ -109,9 +112,11 @@ def make_jobs(
         target.check(point.scenario, str(source), told)
     results = out / scenario_name(source)
     digests = functools.cache(functools.partial(program_digest, source=str(source)))
-    return [
-        make_job(each, source, results / each.name, target, hosts, told, digests) for each in points
-    ]
+
+    def planned(point: Point) -> Job:
+        return make_job(point, source, results / point.name, target, hosts, told, digests)
+
+    return map_in_forks(planned, points, at_once)
 
 
 def make_job(

@@ -103,7 +103,8 @@ def prepare(request: RunRequest) -> Prepared:
     points = sweep.read(source, overrides, request.tree)
     scenario = points[0].scenario
     figures = check_figures(str(source), scenario.report.figures)
-    todo = make_jobs(source, points, request.out, request.target, request.hosts, request.settings)
+    kind = request.target, request.hosts, request.settings
+    todo = make_jobs(source, points, request.out, *kind, request.at_once)
     return Prepared(scenario.title, todo, figures)
 
 
