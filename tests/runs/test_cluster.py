@@ -156,6 +156,7 @@ def test_a_client_that_died_finds_its_tasks_again(dask: Cluster, tmp_path: Path)
     )
     wait(lambda: runs_a_point(worker))
     wait(lambda: dask.count(lambda dask_scheduler: len(dask_scheduler.tasks)) == 6)
+    wait(lambda: dask.count(unpublished) == 0)
     os.kill(client.pid, signal.SIGKILL)
     client.wait()
 
@@ -166,6 +167,11 @@ def test_a_client_that_died_finds_its_tasks_again(dask: Cluster, tmp_path: Path)
     assert again.returncode == 0, again.stderr
     assert dask.count(computed) == before
     assert len(contents(tmp_path / "far/six")) >= 6 * 6
+
+
+def unpublished(dask_scheduler: Any) -> int:
+    """Tasks that would end with their client."""
+    return len(dask_scheduler.tasks.keys() - dask_scheduler.extensions["publish"].datasets.keys())
 
 
 def unfinished(dask_scheduler: Any) -> int:
