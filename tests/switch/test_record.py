@@ -14,7 +14,7 @@ from tests.support.live_switch import Between, LinuxHost, needs
 from tests.support.real_time import needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import narrows
-from tests.switch.test_switch_command import ROUTE, frame, write_pcap
+from tests.switch.test_switch_command import frame, route_to_2, write_pcap
 
 RATE, LIMIT = "8Mbps", "4packets"
 """1 ms for each packet of 1,000 bytes."""
@@ -22,7 +22,7 @@ RATE, LIMIT = "8Mbps", "4packets"
 
 async def route(address: str) -> None:
     async with SwitchClient(address, p4info=P4INFO, program=PROGRAM) as client:
-        await client.send([+ROUTE])
+        await client.send([route_to_2()])
 
 
 def test_a_switch_with_files_writes_its_ledger(

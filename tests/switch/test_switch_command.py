@@ -117,11 +117,13 @@ def frame(number: int, length: int = 1000) -> bytes:
     return head + number.to_bytes(4, "big") + bytes(length - 38)
 
 
-ROUTE = fy.P4TableEntry(
-    "ipv4_lpm",
-    match=fy.P4TableMatch({"hdr.ipv4.dst_addr": "10.0.0.0/8"}),
-    action=fy.P4TableAction("route", port=2, src_mac=1, dst_mac=2),
-)
+def route_to_2() -> fy.P4TableEntry:
+    """A new entry: finsy inserts each object once."""
+    return +fy.P4TableEntry(
+        "ipv4_lpm",
+        match=fy.P4TableMatch({"hdr.ipv4.dst_addr": "10.0.0.0/8"}),
+        action=fy.P4TableAction("route", port=2, src_mac=1, dst_mac=2),
+    )
 
 
 def test_rate_and_queue_shape_what_leaves(tmp_path: Path, start: Callable[..., Running]) -> None:
@@ -138,7 +140,7 @@ def test_rate_and_queue_shape_what_leaves(tmp_path: Path, start: Callable[..., R
     async def route() -> None:
         options = fy.SwitchOptions(device_id=7, p4info=P4INFO)
         async with fy.Switch("sw", running.address, options) as switch:
-            await switch.write([+ROUTE])
+            await switch.write([route_to_2()])
 
     asyncio.run(route())
     running.wait_for("all packets processed")
