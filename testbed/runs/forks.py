@@ -26,8 +26,8 @@ def map_in_forks(
     """`function` of each value, in the values' order, in up to `most` processes: this one and forks
     of it, one per core. `function` must not change anything, and its results must pickle.
 
-    A process with several threads is not forked, since their locks would stay locked. An error is
-    that of the first value that has one.
+    A process with several Python threads is not forked, since their locks would stay locked. An
+    error is that of the first value that has one.
     """
     shares = min(most, cores(), len(values) // SHARE)
     if shares < 2 or threading.active_count() > 1:
@@ -63,7 +63,7 @@ class Fork(Generic[Value, Result]):
         """Its results. Without them, this process finds out why."""
         try:
             found: list[Result] | None = self.receiver.recv()
-        except EOFError:
+        except (EOFError, OSError):
             found = None
         return [self.function(value) for value in self.share] if found is None else found
 

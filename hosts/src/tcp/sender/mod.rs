@@ -18,13 +18,14 @@ use crate::rtt::RttEstimator;
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::send_buffer::SendBuffer;
 use build::{build_cc, build_recovery, initial_window_bytes};
+use core::mem::offset_of;
 use narrows_common::histogram::Histogram;
 use narrows_common::prefetch::{prefetch, prefetch_slice};
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 
 /// The first bytes of a sender, which most ACKs touch: up to its counters.
-const HOT_BYTES: usize = 904;
+const HOT_BYTES: usize = offset_of!(Sender, last_rate);
 
 /// The sending half. The fields that every ACK touches come first.
 #[derive(Debug)]
