@@ -24,6 +24,8 @@ VERBS = (
     "generate", "link-trace", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order of the help text; each is a module of this package."""
+NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
+"""Pydantic looks for plugins in the metadata of every installed package, at each start."""
 LEAST_ADDRESS_SPACE_BYTES = 2 * 10**9
 """With less the libraries' threads may not start; then they abort, panic or wait forever. Tried on
 two cores: 1.0 GB is too little, 1.3 GB is enough.
@@ -33,6 +35,7 @@ two cores: 1.0 GB is too little, 1.3 GB is enough.
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     collect_seldom()
+    os.environ.setdefault(*NO_PLUGINS)
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["switch"]:
         # simple_switch_grpc has its gRPC options behind a --.

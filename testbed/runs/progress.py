@@ -6,14 +6,19 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from narrows.testbed.runs.jobs import Display, Outcome
 from narrows.testbed.runs.sentences import ending, time_left
 from narrows.testbed.terminal import console, is_terminal, plain
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 PLAIN_EVERY_S = 30.0
 """Seconds of silence after which progress without a terminal prints a line."""
+BAR_AFTER_S = 0.2
+"""Seconds until a terminal has a bar. A shorter run does not wait for the import of rich."""
 
 
 class Lines:
@@ -54,42 +59,55 @@ class Lines:
 
 
 class Bar(Lines):
-    """Progress on a terminal: a live bar below the lines."""
+    """Progress on a terminal: a live bar below the lines, if it takes longer."""
 
     def __init__(self, total: int, *, in_real_time: bool = False) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
         super().__init__(total, in_real_time=in_real_time)
-        self.console = console(stderr=True)
-        self.bar = Progress(
-            TextColumn("{task.fields[points]}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[simulated_s]:.0f} s " + self.clock),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=self.console,
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=1.0, points="", simulated_s=0.0, left="")
+        self.bar: Progress | None = None
 
     def __enter__(self) -> Bar:
-        self.bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        if self.bar is not None:
+            self.bar.stop()
 
     def update(self, fraction: float, simulated_s: float) -> None:
         """Updates the bar."""
+        if self.bar is None:
+            if time.monotonic() - self.began < BAR_AFTER_S:
+                return
+            self.bar = bar(self.clock)
+            self.bar.start()
         self.bar.update(
-            self.task, completed=fraction, points=self.points, simulated_s=simulated_s,
+            self.bar.task_ids[0], completed=fraction, points=self.points, simulated_s=simulated_s,
             left=self.left(fraction),
         )  # fmt: skip
 
     def line(self, text: str) -> None:
         """Prints a line above the bar."""
-        self.console.print(plain(text), soft_wrap=True)
+        if self.bar is None:
+            super().line(text)
+        else:
+            self.bar.console.print(plain(text), soft_wrap=True)
+
+
+def bar(clock: str) -> Progress:
+    """A bar with its only task: the share that is done, and seconds by this clock."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    made = Progress(
+        TextColumn("{task.fields[points]}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[simulated_s]:.0f} s " + clock),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+        console=console(stderr=True),
+        transient=True,
+    )
+    made.add_task("", total=1.0, points="", simulated_s=0.0, left="")
+    return made
 
 
 def in_notebook() -> bool:

@@ -84,6 +84,24 @@ def test_progress_names_its_clock(
     assert capsys.readouterr().err == f"0/4 runs, 25%, 12 s {word}, about 3 min 0 s left\n"
 
 
+@pytest.mark.parametrize(("took_s", "has_bar"), [(0.1, False), (0.3, True)])
+def test_a_terminal_has_a_bar_for_longer_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    took_s: float, has_bar: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with progress.progress_display(4) as display:
+        display.line("four runs")
+        now[0] = took_s
+        display.update(0.25, 12.0)
+        display.line("one run")
+    said = capsys.readouterr().err
+    assert ("25 %" in said) == has_bar
+    assert said.index("four runs") < said.index("one run")
+
+
 @pytest.mark.parametrize(
     ("compatible", "force_color"), list(itertools.product((None, "0", "1", ""), (None, "", "1")))
 )

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from narrows.testbed.runs.jobs import make_jobs
 from narrows.testbed.scenario import sweep
 from narrows.testbed.targets import TARGETS
@@ -43,3 +45,38 @@ def test_a_run_without_figures_loads_no_tables(tmp_path: Path) -> None:
     found = imported("narrows", *to_start, "--json")
     assert (tmp_path / "scenario/runs.parquet").is_file()
     assert not found & (UNUSED | {"rich"})
+
+
+GARBAGE = """
+class Cycle:
+    def __init__(self):
+        self.cycle = self
+    def __del__(self):
+        print("found")
+
+Cycle()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [("", "found\n"), ("from narrows.testbed import garbage; garbage.collect_seldom()", "")],
+)
+def test_the_exit_looks_through_no_objects(before: str, found: str) -> None:
+    command = [sys.executable, "-c", f"{before}\n{GARBAGE}"]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment())
+    assert ran.stdout == found
+
+
+def test_a_start_reads_no_metadata_of_packages() -> None:
+    code = """
+import importlib.metadata
+from narrows.testbed.cli.main import main
+
+importlib.metadata.entry_points = None
+main(["list", "variants"])
+from narrows.testbed.scenario import schema
+"""
+    subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True, env=environment()
+    )
