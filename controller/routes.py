@@ -43,27 +43,50 @@ def _from(start: str, neighbours: dict[str, list[tuple[int, End, End]]]) -> dict
     return first
 
 
-def path(topology: Topology, found: Routes, source: str, destination: str) -> list[End] | None:
-    """The output ports on the path from `source` to `destination`; None if no path exists."""
-    far_end = {cable.a: cable.b for cable in topology.cables}
-    far_end |= {cable.b: cable.a for cable in topology.cables}
-    ports, at = list[End](), source
-    while at != destination:
-        port = found[at].get(destination)
-        if port is None:
-            return None
-        ports.append(port)
-        at = far_end[port].switch
-    return ports
+class Paths:
+    """The paths between switches, and their delays. Each is found once for all its flows."""
 
+    def __init__(self, topology: Topology, found: Routes) -> None:
+        self._routes = found
+        self._far = {cable.a: cable.b for cable in topology.cables}
+        self._far |= {cable.b: cable.a for cable in topology.cables}
+        self._delays_ps = {
+            end: cable.delay_ps for cable in topology.cables for end in (cable.a, cable.b)
+        }
+        self._ports = dict[tuple[str, str], tuple[End, ...] | None]()
+        self._round_trips_ps = dict[tuple[str, str], int | None]()
 
-def base_rtt_ps(topology: Topology, found: Routes, flow: Flow) -> int | None:
-    """Propagation delay from the flow's source to its destination and back; None without a path."""
-    delays = {end: cable.delay_ps for cable in topology.cables for end in (cable.a, cable.b)}
-    total = 2 * (flow.source.delay_ps + flow.destination.delay_ps)
-    for one, other in ((flow.source, flow.destination), (flow.destination, flow.source)):
-        ports = path(topology, found, one.at.switch, other.at.switch)
-        if ports is None:
+    def ports(self, source: str, destination: str) -> tuple[End, ...] | None:
+        """The output ports on the path from a switch to another; None if no path exists."""
+        ends = source, destination
+        if ends not in self._ports:
+            self._ports[ends] = self._find(source, destination)
+        return self._ports[ends]
+
+    def base_rtt_ps(self, flow: Flow) -> int | None:
+        """Propagation delay from the flow's source to its destination and back; None without a
+        path.
+        """
+        ends = flow.source.at.switch, flow.destination.at.switch
+        if ends not in self._round_trips_ps:
+            self._round_trips_ps[ends] = self._round_trip_ps(*ends)
+        between_ps = self._round_trips_ps[ends]
+        if between_ps is None:
             return None
-        total += sum(delays[port] for port in ports)
-    return total
+        return 2 * (flow.source.delay_ps + flow.destination.delay_ps) + between_ps
+
+    def _find(self, source: str, destination: str) -> tuple[End, ...] | None:
+        ports, at = list[End](), source
+        while at != destination:
+            port = self._routes[at].get(destination)
+            if port is None:
+                return None
+            ports.append(port)
+            at = self._far[port].switch
+        return tuple(ports)
+
+    def _round_trip_ps(self, one: str, other: str) -> int | None:
+        there, back = self.ports(one, other), self.ports(other, one)
+        if there is None or back is None:
+            return None
+        return sum(self._delays_ps[port] for port in there + back)

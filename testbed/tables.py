@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import polars as pl
 
 Cell = bool | int | float | str | None
+QUOTED: Final = re.compile(r'[,"\n\r]')
+"""What a cell's text is in quotes for."""
 KINDS: Final = {bool: "flag", int: "integer", float: "float", str: "text"}
 """The engine's types of columns."""
 LEAST_EXPONENT: Final = -5
@@ -49,28 +52,33 @@ def kinds_of(values: Sequence[Cell]) -> Iterator[str]:
 
 def csv_text(columns: Mapping[str, Sequence[Cell]]) -> str:
     """Columns as CSV with a header, character by character as polars writes them."""
-    rows = [columns, *zip(*columns.values(), strict=True)]
-    return "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
+    cells = [[CSV[type(value)](value) for value in values] for values in columns.values()]
+    rows = [map(quoted, columns), *zip(*cells, strict=True)]
+    return "".join(",".join(row) + "\n" for row in rows)
 
 
-def csv_cell(value: Cell) -> str:
-    """A cell: `true`, `0.00001`, `"with, a comma"`; nothing for None."""
-    if isinstance(value, str):
-        needs_quotes = not value or any(each in value for each in ',"\n\r')
-        return '"' + value.replace('"', '""') + '"' if needs_quotes else value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return ""
-    return float_text(value) if isinstance(value, float) else str(value)
+def quoted(text: str) -> str:
+    """A text as a cell: `"with, a comma"`."""
+    return text if text and not QUOTED.search(text) else '"' + text.replace('"', '""') + '"'
 
 
 def float_text(value: float) -> str:
     """The shortest decimal that is this number."""
-    mantissa, e, exponent = repr(value).partition("e")
-    if not e:
-        return "NaN" if mantissa == "nan" else mantissa
+    text = repr(value)
+    if "e" not in text:
+        return "NaN" if text == "nan" else text
+    mantissa, _, exponent = text.partition("e")
     if int(exponent) == LEAST_EXPONENT:
         digits = mantissa.lstrip("-").replace(".", "")
         return f"{'-' * mantissa.startswith('-')}0.0000{digits}"
     return f"{mantissa}e{int(exponent):+d}"
+
+
+CSV: Final[dict[type, Callable[[Any], str]]] = {
+    str: quoted,
+    bool: lambda value: "true" if value else "false",
+    int: str,
+    float: float_text,
+    type(None): lambda _: "",
+}
+"""Writes a cell of each type: `0.00001`; nothing for None."""

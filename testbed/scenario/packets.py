@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+import functools
 from typing import TYPE_CHECKING
 
 from narrows.schema.units import PS_PER_S, Queue
@@ -50,15 +50,22 @@ def payload_bytes(
 
 def planned_payload_bytes(flow: FlowConfig) -> int:
     """The same for a flow of a plan."""
-    profile = catalogue.profile(flow["profile"])
-    stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
-    given, version = flow["segment_bytes"], ip_version(flow)
-    return payload_bytes(flow["variant"], profile, given, stamped=stamped, version=version)
+    own = flow["variant"], flow["profile"], flow["segment_bytes"], flow["timestamps"]
+    return _payload_bytes(*own, ip_version(flow))
+
+
+@functools.cache
+def _payload_bytes(
+    variant: str, profile: str, segment_bytes: int | None, timestamps: bool | None, version: int
+) -> int:
+    record = catalogue.profile(profile)
+    stamped = record["timestamps"] if timestamps is None else timestamps
+    return payload_bytes(variant, record, segment_bytes, stamped=stamped, version=version)
 
 
 def ip_version(flow: FlowConfig) -> int:
     """The IP version of a flow of a plan."""
-    return ip_address(flow["source"]["ip"]).version
+    return 6 if ":" in flow["source"]["ip"] else 4
 
 
 def ip_bytes(scenario: Scenario, flow: Flow) -> int:

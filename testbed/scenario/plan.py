@@ -253,6 +253,8 @@ RECONSTRUCTIONS: dict[bool | str, Spacing | None] = {
 def hosts(layout: Layout) -> list[HostPlan]:
     """Every host with its addresses and its access link."""
     planned: list[HostPlan] = []
+    links = {id(placed.access): placed.access for placed in layout.hosts}
+    links_of = {number: access_link(access) for number, access in links.items()}
     for placed in layout.hosts:
         host, access = placed.host, placed.access
         gateway = layout.topology.by_name[host.at.switch].port(host.at.port)
@@ -264,7 +266,7 @@ def hosts(layout: Layout) -> list[HostPlan]:
                     "mac": mac_text(host.mac),
                     "ip": str(host.ip),
                     "gateway_mac": mac_text(gateway.mac),
-                    "access": access_link(access),
+                    "access": links_of[id(access)],
                     "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
                 },
             }
@@ -290,7 +292,10 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]
     if scenario.duration == "completion" and len(endless) == len(layout.flows):
         what = 'no flow ever finishes: give an app an end, bytes = "20000KB" or messages = 100'
         raise LayoutError([Problem("duration", what, "completion")])
-    return [flow(scenario, placed, directory) for placed in layout.flows]
+    # Many connections have the same settings.
+    settings = {id(placed.settings): placed.settings for placed in layout.flows}
+    shared = {number: flow_keys(scenario, each, directory) for number, each in settings.items()}
+    return [flow(placed, shared[id(placed.settings)]) for placed in layout.flows]
 
 
 RESOLVED = frozenset(
@@ -302,16 +307,28 @@ RESOLVED = frozenset(
 """Keys of a flow that the plan resolves. The other keys are copied, in base units."""
 
 
-def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
-    """One connection."""
-    settings, network = placed.settings, placed.flow
-    profile = scenario.profile_of(settings)
-    recorded = scenario.record.flows
+def flow(placed: PlacedFlow, keys: dict[str, Any]) -> FlowPlan:
+    """One connection. `keys` are those of all connections with its settings."""
+    network = placed.flow
     flow = {
         "id": network.id,
         "source": endpoint(network.source.ip, network.source_port),
         "destination": endpoint(network.destination.ip, network.destination_port),
         "start_ps": placed.start_ps,
+        **keys,
+    }
+    return {
+        "from": network.source.name,
+        "to": network.destination.name,
+        "flow": cast("FlowConfig", flow),
+    }
+
+
+def flow_keys(scenario: Scenario, settings: Flow, directory: Path) -> dict[str, Any]:
+    """The keys of a connection that follow from its settings alone."""
+    profile = scenario.profile_of(settings)
+    recorded = scenario.record.flows
+    return {
         "variant": settings.variant,
         "recovery": settings.recovery or catalogue.default_recovery(settings.variant, profile),
         "profile": profile,
@@ -319,11 +336,6 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
         "window_bytes": window_bytes(settings, profile, scenario.ip_version),
         "app": application(settings.app, directory),
         "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
-    }
-    return {
-        "from": network.source.name,
-        "to": network.destination.name,
-        "flow": cast("FlowConfig", flow),
     }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from narrows.controller.routes import base_rtt_ps
 from narrows.schema.units import PS_PER_S, format_duration, format_rate
 from narrows.testbed.scenario.packets import full_packet_bytes
 from narrows.testbed.scenario.schema import Scenario
@@ -57,7 +56,7 @@ def understood(scenario: Scenario, layout: Layout) -> Understood:
 
 def base_rtt(layout: Layout, placed: PlacedFlow) -> int:
     """A flow's base RTT in picoseconds."""
-    found = base_rtt_ps(layout.topology, layout.routes, placed.flow)
+    found = layout.paths.base_rtt_ps(placed.flow)
     assert found is not None, "a layout has a way for every flow"
     return found
 

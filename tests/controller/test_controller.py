@@ -12,7 +12,7 @@ from narrows.controller import aqm
 from narrows.controller import topology as net
 from narrows.controller.matches import Lpm, Match, Range
 from narrows.controller.objects import RegisterCell
-from narrows.controller.routes import base_rtt_ps, path, routes
+from narrows.controller.routes import Paths, routes
 from narrows.controller.stages import DUPLICATE, LOSS, PortStage
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.switch import FLOW_ENTRIES, flow_ids, switch_state
@@ -140,10 +140,11 @@ def test_routes_are_the_fewest_cables_then_the_least_delay() -> None:
     assert found["s1"]["s2"] == net.End("s1", 2)  # one slow cable beats three fast ones
     assert found["s1"]["s3"] == net.End("s1", 1)  # two ways of two cables: by s4 it takes 2 ps
     assert "s5" not in found["s1"]
-    assert path(topology, found, "s1", "s3") == [net.End("s1", 1), net.End("s4", 1)]
-    assert path(topology, found, "s1", "s5") is None
+    paths = Paths(topology, found)
+    assert paths.ports("s1", "s3") == (net.End("s1", 1), net.End("s4", 1))
+    assert paths.ports("s1", "s5") is None
     # 2 x (1 + 1 + 1 + 3) ps.
-    assert base_rtt_ps(topology, found, topology.flows[0]) == 12
+    assert paths.base_rtt_ps(topology.flows[0]) == 12
 
 
 def test_a_packet_gets_the_mac_of_the_next_hop() -> None:

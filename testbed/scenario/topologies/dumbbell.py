@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import narrows.controller.topology as net
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.flows import Flow
+from narrows.testbed.scenario.network import Access
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.layout import Builder, Layout
 
@@ -25,6 +26,8 @@ class Dumbbell(Builder):
     def __init__(self, scenario: Scenario, numbers: Sequence[int] = ()) -> None:
         super().__init__(scenario, numbers)
         self.receivers = dict[int, net.Host]()
+        self.delayed = dict[int, Access]()
+        """The access link of a sender, by its extra delay."""
 
     def layout(self) -> Layout:
         """One switch, `s1`."""
@@ -61,8 +64,10 @@ class Dumbbell(Builder):
             what = f'above {HOSTS_PER_SIDE} flows need [dumbbell] hosts = "shared"'
             self.problems.append(Problem(f"{key}.count", what, flow.count))
             return None
-        access = self.scenario.access
-        near = access.model_copy(update={"delay": access.delay + (flow.delay or 0)})
+        access, extra = self.scenario.access, flow.delay or 0
+        if extra not in self.delayed:
+            self.delayed[extra] = access.model_copy(update={"delay": access.delay + extra})
+        near = self.delayed[extra]
         side, other = ("receivers", "senders") if flow.reverse else ("senders", "receivers")
         sender = self.add_host(f"sender{number}", side, FIRST_IP[side] + number, near)
         turn = number if shared is None else 1 + (number - 1) % shared

@@ -6,13 +6,14 @@ part. The collector's port is always a switch's last.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING
 
 import narrows.controller.topology as net
-from narrows.controller.routes import Routes, base_rtt_ps, routes
+from narrows.controller.routes import Paths, Routes, routes
 from narrows.controller.stages import TELEMETRY
 from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
@@ -78,6 +79,11 @@ class Layout:
     links: dict[str, tuple[net.End, net.End]]
     """The ports at both ends of a link direction, nearest first: `s1->s2`, and `bottleneck`."""
 
+    @functools.cached_property
+    def paths(self) -> Paths:
+        """The paths of the flows."""
+        return Paths(self.topology, self.routes)
+
     def queue_limit(self, end: net.End, queue: Queue, rate_bps: int) -> QueueLimit:
         """A limit in the plan's format; BDP multiples use the largest base RTT through the port.
 
@@ -96,9 +102,7 @@ class Layout:
         does: propagation both ways, without transmission times.
         """
         flows = [placed.flow for placed in self.flows_through(end)]
-        return max(
-            (base_rtt_ps(self.topology, self.routes, flow) or 0 for flow in flows), default=0
-        )
+        return max((self.paths.base_rtt_ps(flow) or 0 for flow in flows), default=0)
 
     def follows_trace(self, end: net.End) -> bool:
         """True if a port follows a trace: in the direction of the data, or by a link's own settings
@@ -120,17 +124,13 @@ class Layout:
 
     def flows_through(self, end: net.End) -> list[PlacedFlow]:
         """The flows whose data leaves by this port; where there is none, all."""
-        far = {cable.a: cable.b for cable in self.topology.cables}
-        far |= {cable.b: cable.a for cable in self.topology.cables}
-        through = list[PlacedFlow]()
-        for placed in self.flows:
-            ports, at = [placed.flow.destination.at], placed.flow.source.at
-            while at.switch != placed.flow.destination.at.switch:
-                ports.append(self.routes[at.switch][placed.flow.destination.at.switch])
-                at = far[ports[-1]]
-            if end in ports:
-                through.append(placed)
-        return through or self.flows
+        return [each for each in self.flows if self._passes(each.flow, end)] or self.flows
+
+    def _passes(self, flow: net.Flow, end: net.End) -> bool:
+        """True if a flow's data leaves by this port."""
+        source, destination = flow.source.at, flow.destination.at
+        between = self.paths.ports(source.switch, destination.switch)
+        return end == destination or end in (between or ())
 
 
 class LayoutError(Exception):
@@ -224,10 +224,11 @@ class Builder:
             collectors,
         )
         found = routes(topology)
+        paths = Paths(topology, found)
         problems = []
         for placed in flows:
             source, destination = placed.flow.source, placed.flow.destination
-            if base_rtt_ps(topology, found, placed.flow) is None:
+            if paths.base_rtt_ps(placed.flow) is None:
                 what = f"no links lead from {source.name} to {destination.name} and back"
                 problems.append(Problem("flow", what))
         if problems:
