@@ -40,6 +40,10 @@ class LoadError(Exception):
         self.path = path
         self.problem = problem
 
+    def __reduce__(self) -> tuple[type[LoadError], tuple[Path, str]]:
+        """Lets another process raise it."""
+        return LoadError, (self.path, self.problem)
+
 
 @dataclass(frozen=True)
 class Run:

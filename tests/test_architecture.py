@@ -64,6 +64,7 @@ PYTHON_LAYERS = {
             (
                 "analysis.report",
                 "analysis.compare",
+                "analysis.figure_processes",
                 "analysis.words",
                 "analysis.reproduction",
                 "analysis.reproduction_charts",

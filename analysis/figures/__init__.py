@@ -5,11 +5,10 @@ A new figure is a file that ends in one `FIGURE` record, and its line in `FIGURE
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from narrows.analysis.chart import paper
 from narrows.analysis.chart.model import Chart
 from narrows.analysis.figures import (
     both_directions,
@@ -109,7 +108,7 @@ def select(names: Sequence[str] | None) -> list[Figure]:
     return list(FIGURES) if names is None else [by_name[name] for name in names]
 
 
-def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
+def draw(results_dir: Path, names: Sequence[str] | None = None) -> list[Path]:
     """Draws figures of a scenario's results to `<results_dir>/figures/<name>.png` and `.pdf`.
 
     `names` None means every figure. A figure is omitted if no run recorded its tables, or if the
@@ -118,10 +117,16 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
     """
     chosen = select(names)
     results = Results(tuple(load(results_dir)))
+    return write(results_dir, chosen, (render(figure, results, FILES) for figure in chosen))
+
+
+def write(
+    results_dir: Path, chosen: Sequence[Figure], contents: Iterable[Mapping[str, bytes]]
+) -> list[Path]:
+    """Writes what `render` gave for each figure, as `draw` does; returns the paths."""
     directory = results_dir / "figures"
     paths = []
-    for figure in chosen:
-        content = render(figure, results, FILES)
+    for figure, content in zip(chosen, contents, strict=True):
         for suffix in FILES:
             path = directory / f"{figure.name}.{suffix}"
             if suffix in content:
@@ -165,5 +170,7 @@ def chart(figure: Figure, results: Results) -> Chart | None:
 
 def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
     """One figure as files of these formats (png, pdf, svg); none if there is nothing to show."""
+    from narrows.analysis.chart import paper  # matplotlib: a second
+
     shown = chart(figure, results)
     return {} if shown is None else paper.files(shown, formats)

@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:
         "--jobs",
         type=int,
         default=os.cpu_count() or 1,
-        help="runs at a time (default: one per core)",
+        help="runs at a time, and then figures (default: one per core)",
     )
     add("--scheduler", metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
@@ -166,7 +166,7 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
         print(f"note: {directory} has {what}")
     results.write_rows()
     if good and results.figures and not options.no_figures:
-        for line in draw(results):
+        for line in draw(results, options.jobs):
             if says:
                 print(line)
     if any(outcome.state == "refused" for outcome in outcomes):
@@ -174,12 +174,12 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
     return DONE if len(good) == len(outcomes) else FAILED
 
 
-def draw(results: Results) -> list[str]:
-    """Draws the scenario's figures; returns notes about them."""
-    from narrows.analysis.figures import draw as draw_figures
+def draw(results: Results, at_once: int) -> list[str]:
+    """Draws the scenario's figures in so many processes; returns notes about them."""
+    from narrows.analysis import figure_processes
     from narrows.analysis.figures import not_drawn
 
-    drawn = draw_figures(results.directory, results.figures)
+    drawn = figure_processes.draw(results.directory, results.figures, at_once)
     stems = {path.stem for path in drawn}
     missing = not_drawn(results.directory, [n for n in results.figures if n not in stems])
     files = f"figures: {results.directory / 'figures'} ({len(drawn)} files)"
