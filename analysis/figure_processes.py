@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import gc
 import multiprocessing
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -35,18 +37,38 @@ def _rendered(
 ) -> Iterator[dict[str, bytes]]:
     # Not forks: polars and numpy have threads.
     context = multiprocessing.get_context("spawn")
+    render = functools.partial(_render, results_dir)
     with ProcessPoolExecutor(processes, context, _begin) as pool:
+        # The terminal's Ctrl-C is for this process, which ends the others.
+        with _interrupts_ignored():
+            rendered = [pool.submit(render, figure.name) for figure in chosen]
         try:
-            render = functools.partial(_render, results_dir)
-            yield from pool.map(render, [figure.name for figure in chosen])
+            for each in rendered:
+                yield each.result()
         except BrokenProcessPool:
             raise MemoryError from None
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
 
 
 def _begin() -> None:
-    """Leaves Ctrl-C to the first process, and an exit without a search for garbage."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Lets the exit look for no garbage."""
     atexit.register(gc.freeze)
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignores Ctrl-C, also in processes that start meanwhile. Only the main thread may set this."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _render(results_dir: Path, name: str) -> dict[str, bytes]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from narrows.analysis import figure_processes, figures
 from narrows.analysis.load import LoadError
 from tests.support.analysis_runs import write_run
+from tests.support.world import TWO_FLOWS, environment, write
 
 NAMES = ["cwnd", "shares", "rtt"]
 
@@ -46,3 +51,32 @@ def test_a_killed_process_means_that_memory_is_short(
     monkeypatch.setattr(figure_processes, "_render", killed)
     with pytest.raises(MemoryError):
         figure_processes.draw(one, NAMES, at_once=2)
+
+
+@pytest.mark.parametrize("drawn_for_s", [0.0, 0.5])
+def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path: Path, drawn_for_s: float) -> None:
+    names = ["throughput", "cwnd", "rtt", "queue_length", "queue_delay", "goodput", "delay_cdf"]
+    source = write(tmp_path, f"{TWO_FLOWS}[report]\nfigures = {names}\n")
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "narrows",
+        "run",
+        source,
+        "--out",
+        tmp_path,
+        "--jobs",
+        "2",
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+        process_group=0,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        assert any(line.startswith("results:") for line in running.stdout)
+        time.sleep(drawn_for_s)
+        os.killpg(running.pid, signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+    assert running.returncode == 130, errors
+    assert "Traceback" not in errors
