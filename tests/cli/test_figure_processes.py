@@ -57,18 +57,8 @@ def test_a_killed_process_means_that_memory_is_short(
 def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path: Path, drawn_for_s: float) -> None:
     names = ["throughput", "cwnd", "rtt", "queue_length", "queue_delay", "goodput", "delay_cdf"]
     source = write(tmp_path, f"{TWO_FLOWS}[report]\nfigures = {names}\n")
-    command = [
-        sys.executable,
-        "-u",
-        "-m",
-        "narrows",
-        "run",
-        source,
-        "--out",
-        tmp_path,
-        "--jobs",
-        "2",
-    ]
+    arguments = ["run", str(source), "--out", str(tmp_path), "--jobs", "2"]
+    command = [sys.executable, "-u", "-m", "narrows", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
         process_group=0,
