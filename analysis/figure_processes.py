@@ -15,8 +15,6 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from narrows.analysis import figures
-from narrows.analysis.figures.base import Figure, Results
-from narrows.analysis.load import load
 
 
 def draw(results_dir: Path, names: Sequence[str], at_once: int) -> list[Path]:
@@ -28,12 +26,13 @@ def draw(results_dir: Path, names: Sequence[str], at_once: int) -> list[Path]:
     processes = min(at_once, len(names))
     if processes < 2:
         return figures.draw(results_dir, names)
-    chosen = figures.select(names)
-    return figures.write(results_dir, chosen, _rendered(results_dir, chosen, processes))
+    if unknown := [name for name in names if name not in figures.NAMES]:
+        raise figures.UnknownFigureError(unknown[0])
+    return figures.write(results_dir, names, _rendered(results_dir, names, processes))
 
 
 def _rendered(
-    results_dir: Path, chosen: Sequence[Figure], processes: int
+    results_dir: Path, names: Sequence[str], processes: int
 ) -> Iterator[dict[str, bytes]]:
     # Not forks: polars and numpy have threads.
     context = multiprocessing.get_context("spawn")
@@ -41,7 +40,7 @@ def _rendered(
     with ProcessPoolExecutor(processes, context, _begin) as pool:
         # The terminal's Ctrl-C is for this process, which ends the others.
         with _interrupts_ignored():
-            rendered = [pool.submit(render, figure.name) for figure in chosen]
+            rendered = [pool.submit(render, name) for name in names]
         try:
             for each in rendered:
                 yield each.result()
@@ -76,6 +75,4 @@ def _render(results_dir: Path, name: str) -> dict[str, bytes]:
     return figures.render(figure, _results(results_dir), figures.FILES)
 
 
-@functools.cache
-def _results(results_dir: Path) -> Results:
-    return Results(tuple(load(results_dir)))
+_results = functools.cache(figures.load_results)

@@ -178,8 +178,7 @@ def _plot(figure: Figure, results: Results) -> Plot | None:
 def _named_figures(results: Results) -> list[str]:
     """The figures that the scenario names and that this version has."""
     names = results.runs[0].scenario.get("report", {}).get("figures") or []
-    known = {figure.name for figure in figures.FIGURES}
-    return [name for name in names if name in known]
+    return [name for name in names if name in figures.NAMES]
 
 
 def _shown_figures(results: Results) -> list[Figure]:

@@ -1,111 +1,97 @@
 """The figures, one per file, drawn from the run directories of one scenario.
 
-A new figure is a file that ends in one `FIGURE` record, and its line in `FIGURES`.
+A new figure is a file that ends in one `FIGURE` record, and its name in `NAMES`, which is also the
+file's.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from narrows.analysis.chart.model import Chart
-from narrows.analysis.figures import (
-    both_directions,
-    buffer_sweep,
-    completion_time,
-    convergence,
-    cross_losses,
-    cwnd,
-    delay_cdf,
-    drops_and_marks,
-    fairness,
-    fairness_over_time,
-    flow_completion,
-    gain_loss,
-    goodput,
-    goodput_ratio,
-    loss_sweep,
-    message_latency,
-    queue_delay,
-    queue_delay_box,
-    queue_delay_by_rtt,
-    queue_delay_cdf,
-    queue_depths,
-    queue_length,
-    ramp_up,
-    rtt,
-    rtt_fairness,
-    share,
-    shares,
-    smoothness,
-    sweep,
-    throughput,
-    throughput_delay,
-    utilization_delay,
-    window_recovery,
-)
-from narrows.analysis.figures.base import Figure, Results
 from narrows.analysis.load import load
 
-FIGURES: Final[tuple[Figure, ...]] = (
-    throughput.FIGURE,
-    goodput.FIGURE,
-    completion_time.FIGURE,
-    flow_completion.FIGURE,
-    queue_delay_by_rtt.FIGURE,
-    queue_length.FIGURE,
-    queue_depths.FIGURE,
-    queue_delay.FIGURE,
-    drops_and_marks.FIGURE,
-    cwnd.FIGURE,
-    rtt.FIGURE,
-    delay_cdf.FIGURE,
-    queue_delay_cdf.FIGURE,
-    queue_delay_box.FIGURE,
-    throughput_delay.FIGURE,
-    utilization_delay.FIGURE,
-    fairness.FIGURE,
-    fairness_over_time.FIGURE,
-    convergence.FIGURE,
-    rtt_fairness.FIGURE,
-    goodput_ratio.FIGURE,
-    gain_loss.FIGURE,
-    ramp_up.FIGURE,
-    window_recovery.FIGURE,
-    cross_losses.FIGURE,
-    smoothness.FIGURE,
-    share.FIGURE,
-    shares.FIGURE,
-    sweep.FIGURE,
-    both_directions.FIGURE,
-    buffer_sweep.FIGURE,
-    loss_sweep.FIGURE,
-    message_latency.FIGURE,
+if TYPE_CHECKING:
+    from narrows.analysis.chart.model import Chart
+    from narrows.analysis.figures.base import Figure, Results
+
+    FIGURES: tuple[Figure, ...]
+
+NAMES: Final = (
+    "throughput",
+    "goodput",
+    "completion_time",
+    "flow_completion",
+    "queue_delay_by_rtt",
+    "queue_length",
+    "queue_depths",
+    "queue_delay",
+    "drops_and_marks",
+    "cwnd",
+    "rtt",
+    "delay_cdf",
+    "queue_delay_cdf",
+    "queue_delay_box",
+    "throughput_delay",
+    "utilization_delay",
+    "fairness",
+    "fairness_over_time",
+    "convergence",
+    "rtt_fairness",
+    "goodput_ratio",
+    "gain_loss",
+    "ramp_up",
+    "window_recovery",
+    "cross_losses",
+    "smoothness",
+    "share",
+    "shares",
+    "sweep",
+    "both_directions",
+    "buffer_sweep",
+    "loss_sweep",
+    "message_latency",
 )
 """Every figure, in the order in which a report shows them."""
-
 
 FILES: Final = ("png", "pdf")
 """What a figure is drawn as."""
 
 
 class UnknownFigureError(Exception):
-    """No figure in `FIGURES` has this name."""
+    """No figure in `NAMES` has this name."""
 
     def __init__(self, name: str) -> None:
-        known = ", ".join(figure.name for figure in FIGURES)
-        super().__init__(f"figure {name!r} is unknown; expected one of {known}")
+        super().__init__(f"figure {name!r} is unknown; expected one of {', '.join(NAMES)}")
         self.name = name
 
 
-def select(names: Sequence[str] | None) -> list[Figure]:
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> tuple[Figure, ...]:
+        """`FIGURES`, the figures of all names. They import polars, so they are imported late."""
+        if name != "FIGURES":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = tuple(select())
+        return found
+
+
+def select(names: Sequence[str] | None = None) -> list[Figure]:
     """The figures of these names in their order, None means all. Raises `UnknownFigureError`."""
-    by_name = {figure.name: figure for figure in FIGURES}
     for name in names or ():
-        if name not in by_name:
+        if name not in NAMES:
             raise UnknownFigureError(name)
-    return list(FIGURES) if names is None else [by_name[name] for name in names]
+    modules = (f"{__name__}.{name}" for name in (NAMES if names is None else names))
+    return [importlib.import_module(module).FIGURE for module in modules]
+
+
+def load_results(results_dir: Path) -> Results:
+    """The runs in a directory of results. Raises `load.LoadError`."""
+    from narrows.analysis.figures.base import Results  # numpy
+
+    return Results(tuple(load(results_dir)))
 
 
 def draw(results_dir: Path, names: Sequence[str] | None = None) -> list[Path]:
@@ -116,19 +102,20 @@ def draw(results_dir: Path, names: Sequence[str] | None = None) -> list[Path]:
     on the runs. Returns their paths. Raises `UnknownFigureError` and `load.LoadError`.
     """
     chosen = select(names)
-    results = Results(tuple(load(results_dir)))
-    return write(results_dir, chosen, (render(figure, results, FILES) for figure in chosen))
+    results = load_results(results_dir)
+    names = [figure.name for figure in chosen]
+    return write(results_dir, names, (render(figure, results, FILES) for figure in chosen))
 
 
 def write(
-    results_dir: Path, chosen: Sequence[Figure], contents: Iterable[Mapping[str, bytes]]
+    results_dir: Path, names: Sequence[str], contents: Iterable[Mapping[str, bytes]]
 ) -> list[Path]:
     """Writes what `render` gave for each figure, as `draw` does; returns the paths."""
     directory = results_dir / "figures"
     paths = []
-    for figure, content in zip(chosen, contents, strict=True):
+    for name, content in zip(names, contents, strict=True):
         for suffix in FILES:
-            path = directory / f"{figure.name}.{suffix}"
+            path = directory / f"{name}.{suffix}"
             if suffix in content:
                 directory.mkdir(exist_ok=True)
                 path.write_bytes(content[suffix])
@@ -145,7 +132,7 @@ def not_drawn(results_dir: Path, names: Sequence[str]) -> list[str]:
     """
     if not names:
         return []
-    results = Results(tuple(load(results_dir)))
+    results = load_results(results_dir)
     told = ((figure.name, why_not(figure, results)) for figure in select(names))
     return [f"{name} not drawn: {why}" for name, why in told if why]
 

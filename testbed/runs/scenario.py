@@ -141,13 +141,12 @@ def check_figures(source: str, names: list[str]) -> list[str]:
     """The scenario's figures. Raises `InputError` for one that does not exist."""
     if not names:
         return names
-    from narrows.analysis.figures import FIGURES
+    from narrows.analysis.figures import NAMES
 
-    known = [figure.name for figure in FIGURES]
     problems = [
-        Problem(f"report.figures.{index}", catalogue.unknown("figure", name, known), name)
+        Problem(f"report.figures.{index}", catalogue.unknown("figure", name, NAMES), name)
         for index, name in enumerate(names)
-        if name not in known
+        if name not in NAMES
     ]
     if problems:
         raise InputError(source, problems)

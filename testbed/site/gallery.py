@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from narrows.analysis.figures import FIGURES
+from narrows.analysis.figures import FIGURES, NAMES
 from narrows.testbed.reference.markdown import codes, page, sentence
 from narrows.testbed.site.runs import Shown, SiteError, draw
 
@@ -111,7 +111,7 @@ SOURCES: dict[str, Shown] = {
     "message_latency": CVE,
 }
 """What figures are drawn from, where one run of two flows does not do."""
-GALLERY = {figure.name: SOURCES.get(figure.name, RATE_CHANGE) for figure in FIGURES}
+GALLERY = {name: SOURCES.get(name, RATE_CHANGE) for name in NAMES}
 """What each figure is drawn from."""
 
 

@@ -47,6 +47,22 @@ def test_a_run_without_figures_loads_no_tables(tmp_path: Path) -> None:
     assert not found & (UNUSED | {"rich"})
 
 
+def test_a_run_leaves_its_tables_to_the_processes_that_draw(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS + '[report]\nfigures = ["cwnd", "rtt"]\n')
+    code = """
+import sys
+from narrows.testbed.cli.main import main
+
+main(sys.argv[1:])
+print(*sys.modules)
+"""
+    to_draw = ["run", str(source), "--out", str(tmp_path), "--jobs", "2", "--quiet"]
+    command = [sys.executable, "-c", code, *to_draw]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment())
+    assert (tmp_path / "scenario/figures/cwnd.png").is_file()
+    assert not UNUSED & {module.partition(".")[0] for module in ran.stdout.split()}
+
+
 GARBAGE = """
 class Cycle:
     def __init__(self):

@@ -214,7 +214,7 @@ def with_names(schema: Any) -> None:
 def names_of(kinds: list[str]) -> list[str]:
     """The names of all records of these kinds, ns-2's other names included."""
     if kinds == ["figures"]:
-        from narrows.analysis.figures import FIGURES
+        from narrows.analysis.figures import NAMES
 
-        return [figure.name for figure in FIGURES]
+        return list(NAMES)
     return [name for kind in kinds for name in catalogue.names(kind)]
