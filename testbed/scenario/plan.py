@@ -253,8 +253,9 @@ RECONSTRUCTIONS: dict[bool | str, Spacing | None] = {
 def hosts(layout: Layout) -> list[HostPlan]:
     """Every host with its addresses and its access link."""
     planned: list[HostPlan] = []
-    links = {id(placed.access): placed.access for placed in layout.hosts}
-    links_of = {number: access_link(access) for number, access in links.items()}
+    # Many hosts have the same access.
+    accesses = {id(placed.access): placed.access for placed in layout.hosts}
+    own_links = {number: access_link(access) for number, access in accesses.items()}
     for placed in layout.hosts:
         host, access = placed.host, placed.access
         gateway = layout.topology.by_name[host.at.switch].port(host.at.port)
@@ -266,7 +267,7 @@ def hosts(layout: Layout) -> list[HostPlan]:
                     "mac": mac_text(host.mac),
                     "ip": str(host.ip),
                     "gateway_mac": mac_text(gateway.mac),
-                    "access": links_of[id(access)],
+                    "access": own_links[id(access)],
                     "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
                 },
             }
