@@ -64,7 +64,6 @@ PYTHON_LAYERS = {
             (
                 "analysis.report",
                 "analysis.compare",
-                "analysis.figure_processes",
                 "analysis.words",
                 "analysis.reproduction",
                 "analysis.reproduction_charts",

@@ -78,11 +78,16 @@ if not TYPE_CHECKING:
         return found
 
 
-def select(names: Sequence[str] | None = None) -> list[Figure]:
-    """The figures of these names in their order, None means all. Raises `UnknownFigureError`."""
-    for name in names or ():
+def check(names: Sequence[str]) -> None:
+    """Raises `UnknownFigureError` for a name that no figure has."""
+    for name in names:
         if name not in NAMES:
             raise UnknownFigureError(name)
+
+
+def select(names: Sequence[str] | None = None) -> list[Figure]:
+    """The figures of these names in their order, None means all. Raises `UnknownFigureError`."""
+    check(names or ())
     modules = (f"{__name__}.{name}" for name in (NAMES if names is None else names))
     return [importlib.import_module(module).FIGURE for module in modules]
 
@@ -103,8 +108,8 @@ def draw(results_dir: Path, names: Sequence[str] | None = None) -> list[Path]:
     """
     chosen = select(names)
     results = load_results(results_dir)
-    names = [figure.name for figure in chosen]
-    return write(results_dir, names, (render(figure, results, FILES) for figure in chosen))
+    contents = (render(figure, results, FILES) for figure in chosen)
+    return write(results_dir, [figure.name for figure in chosen], contents)
 
 
 def write(
@@ -157,7 +162,7 @@ def chart(figure: Figure, results: Results) -> Chart | None:
 
 def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
     """One figure as files of these formats (png, pdf, svg); none if there is nothing to show."""
-    from narrows.analysis.chart import paper  # matplotlib: a second
+    from narrows.analysis.chart import paper  # matplotlib
 
     shown = chart(figure, results)
     return {} if shown is None else paper.files(shown, formats)

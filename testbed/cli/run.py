@@ -176,8 +176,8 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
 
 def draw(results: Results, at_once: int) -> list[str]:
     """Draws the scenario's figures in so many processes; returns notes about them."""
-    from narrows.analysis import figure_processes
     from narrows.analysis.figures import not_drawn
+    from narrows.testbed.runs import figure_processes
 
     drawn = figure_processes.draw(results.directory, results.figures, at_once)
     stems = {path.stem for path in drawn}

@@ -59,7 +59,7 @@ class Lines:
 
 
 class Bar(Lines):
-    """Progress on a terminal: a live bar below the lines, if it takes longer."""
+    """Progress on a terminal: a live bar below the lines, after `BAR_AFTER_S`."""
 
     def __init__(self, total: int, *, in_real_time: bool = False) -> None:
         super().__init__(total, in_real_time=in_real_time)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from narrows.analysis import figure_processes, figures
+from narrows.analysis import figures
 from narrows.analysis.load import LoadError
+from narrows.testbed.runs import figure_processes
 from tests.support.analysis_runs import write_run
 from tests.support.world import TWO_FLOWS, environment, write
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import functools
-import gc
 import multiprocessing
-import signal
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from narrows.analysis import figures
+from narrows.testbed.garbage import collect_seldom
 
 
 def draw(results_dir: Path, names: Sequence[str], at_once: int) -> list[Path]:
@@ -26,20 +22,21 @@ def draw(results_dir: Path, names: Sequence[str], at_once: int) -> list[Path]:
     processes = min(at_once, len(names))
     if processes < 2:
         return figures.draw(results_dir, names)
-    if unknown := [name for name in names if name not in figures.NAMES]:
-        raise figures.UnknownFigureError(unknown[0])
+    figures.check(names)
     return figures.write(results_dir, names, _rendered(results_dir, names, processes))
 
 
 def _rendered(
     results_dir: Path, names: Sequence[str], processes: int
 ) -> Iterator[dict[str, bytes]]:
+    from narrows.testbed.runs.local import interrupts_ignored  # not in the processes that draw
+
     # Not forks: polars and numpy have threads.
     context = multiprocessing.get_context("spawn")
     render = functools.partial(_render, results_dir)
-    with ProcessPoolExecutor(processes, context, _begin) as pool:
-        # The terminal's Ctrl-C is for this process, which ends the others.
-        with _interrupts_ignored():
+    with ProcessPoolExecutor(processes, context, collect_seldom) as pool:
+        # They inherit this: the terminal's Ctrl-C is for this process, which ends them.
+        with interrupts_ignored():
             rendered = [pool.submit(render, name) for name in names]
         try:
             for each in rendered:
@@ -50,24 +47,6 @@ def _rendered(
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
-
-
-def _begin() -> None:
-    """Lets the exit look for no garbage."""
-    atexit.register(gc.freeze)
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ignores Ctrl-C, also in processes that start meanwhile. Only the main thread may set this."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _render(results_dir: Path, name: str) -> dict[str, bytes]:
