@@ -21,6 +21,26 @@ pub fn prefetch_slice<T>(slice: &[T], bytes: usize) {
     }
 }
 
+/// Where bytes begin, for a thread that asks for them before it has what points to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address(usize);
+
+impl Address {
+    /// The address of a slice.
+    #[inline(always)]
+    pub fn of<T>(slice: &[T]) -> Self {
+        Address(slice.as_ptr() as usize)
+    }
+
+    /// Asks for so many bytes there, a cache line of 64 at a time.
+    #[inline(always)]
+    pub fn prefetch(self, bytes: usize) {
+        for at in (0..bytes).step_by(64) {
+            line(self.0.wrapping_add(at) as *const u8);
+        }
+    }
+}
+
 /// Asks for the cache line of an address, which need not exist.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "an intrinsic of the processor"))]
@@ -48,6 +68,8 @@ mod tests {
             prefetch_slice(&some, bytes);
         }
         prefetch("");
+        Address::of(&some).prefetch(800);
+        Address(usize::MAX).prefetch(64);
         prefetch(&some);
         assert_eq!(some, [7; 100]);
     }

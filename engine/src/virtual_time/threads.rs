@@ -19,16 +19,18 @@ use narrows_common::{Duration, Time};
 
 use crate::error::EngineError;
 use crate::network::border::held_rows::Batch;
-use crate::network::border::mailbox::Mailbox;
+use crate::network::border::ring::{Inbox, Outbox, ring};
 use crate::network::parts::Part;
 use crate::network::parts::cut::Cut;
 use crate::network::{Network, Progress};
 
 /// How many times a part publishes its frontier in the least delay between parts. More would cost
 /// time, and fewer would let others wait.
-const STEPS: u64 = 8;
+const STEPS: u64 = 4;
 /// Looks at other frontiers before a waiting thread sleeps: some ten microseconds.
 const LOOKS: u32 = 500;
+/// So many looks apart, a waiting thread also empties its rings, and sends what did not fit.
+const LOOKS_PER_EXCHANGE: u32 = 64;
 /// The longest sleep: a thread also wakes by itself, to see whether it is to stop.
 const LONGEST_SLEEP: time::Duration = time::Duration::from_millis(1);
 /// Collections of rows in a message to the calling thread, which must be woken for it.
@@ -55,7 +57,7 @@ impl Sleeper {
     fn sleep(&self, is_to_go_on: impl Fn() -> bool) {
         self.thread.get_or_init(thread::current);
         self.is_asleep.store(true, Ordering::Relaxed);
-        // Pairs with that of `wake`: one of the two sees what the other has written.
+        // Pairs with that of `Turns::wake_others`: one of the two sees what the other has written.
         fence(Ordering::SeqCst);
         if !is_to_go_on() {
             thread::park_timeout(LONGEST_SLEEP);
@@ -77,25 +79,7 @@ impl Sleeper {
 struct Shared {
     frontiers: Vec<Frontier>,
     sleepers: Vec<Sleeper>,
-    /// What a part has sent to another: `mail[from][to]`.
-    mail: Vec<Vec<Mailbox>>,
     is_to_stop: AtomicBool,
-}
-
-impl Shared {
-    fn new(parts: usize) -> Self {
-        let mail = || (0..parts).map(|_| Mailbox::default()).collect();
-        Shared {
-            frontiers: (0..parts).map(|_| Frontier::default()).collect(),
-            sleepers: (0..parts).map(|_| Sleeper::default()).collect(),
-            mail: (0..parts).map(|_| mail()).collect(),
-            is_to_stop: AtomicBool::new(false),
-        }
-    }
-
-    fn frontier(&self, part: usize) -> Time {
-        Time::from_ps(self.frontiers[part].0.load(Ordering::Acquire))
-    }
 }
 
 /// What a thread says to the calling thread.
@@ -119,18 +103,29 @@ pub(super) fn advance(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Time, EngineError> {
     let parts = network.split(cut);
-    let shared = Shared::new(parts.len());
+    let shared = Shared {
+        frontiers: parts.iter().map(|_| Frontier::default()).collect(),
+        sleepers: parts.iter().map(|_| Sleeper::default()).collect(),
+        is_to_stop: AtomicBool::new(false),
+    };
     let step = Duration::from_ps((cut.least_delay().as_ps() / STEPS).max(1));
     let stop = end + Duration::from_ps(1);
     let (stopped, parts) = thread::scope(|scope| {
         let mut collector = Collector::new(network, parts.len());
         let (tell, told) = sync_channel(WAITING_MESSAGES);
-        let start = |(own, part): (usize, Part)| {
-            let after = cut.before(own);
-            let turns = Turns { own, shared: &shared, after, step, stop, tell: tell.clone() };
-            scope.spawn(move || turns.run(part))
-        };
-        let threads: Vec<_> = parts.into_iter().enumerate().map(start).collect();
+        let mut threads = Vec::new();
+        for ((own, neighbours), part) in neighbours(cut).into_iter().enumerate().zip(parts) {
+            let turns = Turns {
+                own,
+                shared: &shared,
+                neighbours,
+                step,
+                stop,
+                tell: tell.clone(),
+                published: Time::ZERO,
+            };
+            threads.push(scope.spawn(move || turns.run(part())));
+        }
         drop(tell);
         let stopped = collector.record(&told, progress);
         shared.is_to_stop.store(true, Ordering::Relaxed);
@@ -146,78 +141,152 @@ pub(super) fn advance(
     Ok(end)
 }
 
+/// Another part, and the rings to and from it.
+struct Neighbour {
+    part: usize,
+    inbox: Inbox,
+    outbox: Outbox,
+    /// How far this part may go beyond its frontier; `None` if nothing comes from there.
+    may_lead_by: Option<Duration>,
+}
+
+/// The neighbours of each part.
+fn neighbours(cut: &Cut) -> Vec<Vec<Neighbour>> {
+    let before: Vec<_> = (0..cut.len()).map(|part| cut.before(part)).collect();
+    // A part follows another one by the least of what it waits for.
+    let lead = |part: usize, of: usize| {
+        let leads = before[part].iter().filter(|&&(other, _)| other == of);
+        leads.map(|&(_, lead)| lead).min()
+    };
+    let mut neighbours: Vec<_> = before.iter().map(|_| Vec::new()).collect();
+    for a in 0..cut.len() {
+        for b in a + 1..cut.len() {
+            let leads = [lead(a, b), lead(b, a)];
+            if leads == [None, None] {
+                continue;
+            }
+            let ((to_b, from_a), (to_a, from_b)) = (ring(), ring());
+            let neighbour =
+                |part, inbox, outbox, may_lead_by| Neighbour { part, inbox, outbox, may_lead_by };
+            neighbours[a].push(neighbour(b, from_b, to_b, leads[0]));
+            neighbours[b].push(neighbour(a, from_a, to_a, leads[1]));
+        }
+    }
+    neighbours
+}
+
 /// A part's thread.
 struct Turns<'a> {
     own: usize,
     shared: &'a Shared,
-    /// The parts whose frontiers limit this one, and by how much it may be ahead.
-    after: Vec<(usize, Duration)>,
+    neighbours: Vec<Neighbour>,
     /// How far it goes before it publishes its frontier again.
     step: Duration,
     /// Later than every event.
     stop: Time,
     tell: SyncSender<Message>,
+    /// The frontier that others see.
+    published: Time,
 }
 
 impl Turns<'_> {
     /// Advances the part until the run stops, and returns it.
-    fn run(&self, mut part: Part) -> Part {
+    fn run(mut self, mut part: Part) -> Part {
         let mut failed = None;
         while failed.is_none() && part.frontier < self.stop {
-            let Some(bound) = self.wait(part.frontier) else { break };
-            for &(from, _) in &self.after {
-                part.receive(from, &self.shared.mail[from][self.own]);
-            }
+            let Some(bound) = self.wait(&mut part) else { break };
             while failed.is_none() && part.frontier < bound {
                 failed = part.advance(bound.min(part.frontier + self.step)).err();
-                self.send(&mut part);
+                self.publish(&mut part);
             }
             if part.collections >= COLLECTIONS_PER_MESSAGE && !self.tell(&mut part, None) {
                 return part;
             }
         }
+        while self.published < part.frontier && !self.is_to_stop() {
+            thread::yield_now();
+            self.publish(&mut part);
+        }
+        self.wake_others();
         part.collect(self.stop);
         part.reached = Time::MAX;
         self.tell(&mut part, failed);
         part
     }
 
-    /// Waits until the part may go beyond its frontier; returns how far. `None` if it is to stop.
-    fn wait(&self, frontier: Time) -> Option<Time> {
+    /// Waits until the part may go beyond its frontier, and takes what others have sent. Returns
+    /// how far it may go; `None` if it is to stop.
+    fn wait(&mut self, part: &mut Part) -> Option<Time> {
         let mut looks = 0;
         loop {
             let bound = self.bound();
-            if bound > frontier {
+            if bound > part.frontier {
+                self.receive(part);
                 return Some(bound);
             }
-            if self.shared.is_to_stop.load(Ordering::Relaxed) {
+            if self.is_to_stop() {
                 return None;
+            }
+            if looks % LOOKS_PER_EXCHANGE == 0 {
+                // Others may wait for room in the rings, or sleep.
+                self.receive(part);
+                if self.published < part.frontier {
+                    self.publish(part);
+                }
+                self.wake_others();
             }
             looks += 1;
             if looks < LOOKS {
                 spin_loop();
             } else {
-                self.shared.sleepers[self.own].sleep(|| self.bound() > frontier);
+                self.shared.sleepers[self.own].sleep(|| self.bound() > part.frontier);
             }
         }
     }
 
     /// How far the other frontiers let the part go.
     fn bound(&self) -> Time {
-        let bounds = self.after.iter().map(|&(from, delay)| self.shared.frontier(from) + delay);
+        let bounds = self.neighbours.iter().filter_map(|neighbour| {
+            let frontier = &self.shared.frontiers[neighbour.part].0;
+            Some(Time::from_ps(frontier.load(Ordering::Acquire)) + neighbour.may_lead_by?)
+        });
         bounds.min().map_or(self.stop, |bound| bound.min(self.stop))
     }
 
-    /// Sends what other parts are to have, then publishes the frontier.
-    fn send(&self, part: &mut Part) {
-        for (to, parcel) in part.outgoing().iter_mut().enumerate() {
-            if !parcel.is_empty() {
-                self.shared.mail[self.own][to].put(parcel);
-            }
+    fn is_to_stop(&self) -> bool {
+        self.shared.is_to_stop.load(Ordering::Relaxed)
+    }
+
+    /// Takes what other parts have sent.
+    fn receive(&mut self, part: &mut Part) {
+        for Neighbour { part: from, inbox, .. } in &mut self.neighbours {
+            part.receive(*from, inbox);
         }
-        self.shared.frontiers[self.own].0.store(part.frontier.as_ps(), Ordering::Release);
+    }
+
+    /// Sends what other parts are to have, then publishes the frontier, unless something did not
+    /// fit into a ring. Wakes those of whom it sees that they sleep.
+    fn publish(&mut self, part: &mut Part) {
+        part.give_back();
+        let mut fits = true;
+        for Neighbour { part: to, outbox, .. } in &mut self.neighbours {
+            let messages = part.outgoing(*to);
+            outbox.send(messages);
+            fits &= messages.is_empty();
+        }
+        if fits {
+            self.published = part.frontier;
+            let frontier = part.frontier.as_ps();
+            self.shared.frontiers[self.own].0.store(frontier, Ordering::Release);
+        }
+        self.neighbours.iter().for_each(|other| self.shared.sleepers[other.part].wake());
+    }
+
+    /// Wakes all that sleep. A fence waits for what this core has written, so only a part that has
+    /// nothing else to do has one.
+    fn wake_others(&self) {
         fence(Ordering::SeqCst);
-        self.shared.sleepers.iter().for_each(Sleeper::wake);
+        self.neighbours.iter().for_each(|other| self.shared.sleepers[other.part].wake());
     }
 
     /// Sends the rows collected. Returns whether somebody takes them.

@@ -1,60 +1,47 @@
 //! What passes between the parts of a network, and the rows that a part keeps.
 
 pub(crate) mod held_rows;
-pub(crate) mod mailbox;
 pub(crate) mod order;
+pub(crate) mod ring;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use narrows_common::prefetch::Address;
 use narrows_common::{Packet, PacketPool, Rate, Time};
 
 use crate::record::recorder::Wanted;
 use held_rows::HeldRow;
 use order::Key;
+use ring::Message;
 
 /// How many more packets a part may have of another one than that has of it. Without a limit, one
 /// would allocate for ever what the other keeps: there are fewer ACKs than segments.
 const MOST_OWED: isize = 64;
 
-/// A packet in flight that arrives in another part.
-#[derive(Debug)]
-pub(crate) struct Crossing {
-    pub direction: usize,
-    pub at: Time,
-    pub packet: Box<Packet>,
-}
-
-/// A packet that a host sent, whose access link is in another part.
+/// A packet that a host elsewhere sent, whose access link is here.
 #[derive(Debug)]
 pub(crate) struct Sent {
     pub key: Key,
-    pub host: usize,
+    pub host: u32,
     pub packet: Box<Packet>,
 }
 
-/// What a part has for another part.
-#[derive(Debug, Default)]
-pub(crate) struct Parcel {
-    pub crossings: Vec<Crossing>,
-    pub sent: Vec<Sent>,
-    /// Empty packets, for those that came the other way.
-    pub spare: Vec<Box<Packet>>,
-}
-
-impl Parcel {
-    pub fn is_empty(&self) -> bool {
-        self.crossings.is_empty() && self.sent.is_empty() && self.spare.is_empty()
+impl Exchange {
+    /// Adds a message, which has a packet.
+    #[inline]
+    fn say(&mut self, message: Message) {
+        self.owed -= 1;
+        if self.messages.len() == self.messages.capacity() {
+            self.messages.reserve(64);
+        }
+        self.messages.push(message);
     }
 
-    /// Takes all of another one, which is later.
-    pub fn append(&mut self, other: &mut Parcel) {
-        if self.is_empty() {
-            return std::mem::swap(self, other);
-        }
-        self.crossings.append(&mut other.crossings);
-        self.sent.append(&mut other.sent);
-        self.spare.append(&mut other.spare);
+    /// Takes a packet in, maybe an empty one.
+    #[inline]
+    pub fn owe(&mut self) {
+        self.owed += 1;
     }
 }
 
@@ -67,6 +54,17 @@ pub(crate) struct PartsOf {
     pub access: Vec<usize>,
 }
 
+/// What a part has of another part, and for it.
+#[derive(Debug, Default)]
+pub(crate) struct Exchange {
+    /// What leaves for it.
+    pub messages: Vec<Message>,
+    /// The packets that came from it, less those that left for it.
+    owed: isize,
+    /// The packets that its hosts sent, in the order of their events.
+    pub sent: VecDeque<Sent>,
+}
+
 /// A part's border.
 #[derive(Debug)]
 pub(crate) struct Border {
@@ -74,12 +72,8 @@ pub(crate) struct Border {
     parts_of: Arc<PartsOf>,
     /// The latest event.
     key: Key,
-    /// What leaves, by part.
-    pub out: Vec<Parcel>,
-    /// By part: packets that came from it, less those that left for it.
-    owed: Vec<isize>,
-    /// The packets that hosts of each part sent, in the order of their events.
-    pub sent: Vec<VecDeque<Sent>>,
+    /// By part.
+    pub with: Vec<Exchange>,
     pub wanted: Wanted,
     /// Rows of events.
     pub rows: Vec<(Key, HeldRow)>,
@@ -94,9 +88,7 @@ impl Border {
             own,
             parts_of,
             key: (Time::ZERO, 0),
-            out: (0..parts).map(|_| Parcel::default()).collect(),
-            owed: vec![0; parts],
-            sent: (0..parts).map(|_| VecDeque::new()).collect(),
+            with: (0..parts).map(|_| Exchange::default()).collect(),
             wanted,
             rows: Vec::new(),
             rates: Vec::new(),
@@ -122,8 +114,8 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
-        self.owed[part] -= 1;
-        self.out[part].crossings.push(Crossing { direction, at, packet });
+        let (direction, bytes) = (direction as u32, Address::of(&packet.data));
+        self.with[part].say(Message::InFlight { at, direction, packet, bytes });
         None
     }
 
@@ -131,21 +123,14 @@ impl Border {
     #[inline]
     pub fn leave_host(&mut self, host: usize, packet: Box<Packet>) {
         let part = self.parts_of.access[host];
-        self.owed[part] -= 1;
-        self.out[part].sent.push(Sent { key: self.key, host, packet });
-    }
-
-    /// So many packets came from a part, empty ones included.
-    pub fn receive(&mut self, part: usize, packets: usize) {
-        self.owed[part] += packets as isize;
+        self.with[part].say(Message::Sent { key: self.key, host: host as u32, packet });
     }
 
     /// Gives other parts empty packets of a pool for those that came from there.
     pub fn give_back(&mut self, pool: &mut PacketPool) {
-        for (owed, parcel) in self.owed.iter_mut().zip(&mut self.out) {
-            while *owed > MOST_OWED && !pool.is_empty() {
-                parcel.spare.push(pool.take());
-                *owed -= 1;
+        for exchange in &mut self.with {
+            while exchange.owed > MOST_OWED && !pool.is_empty() {
+                exchange.say(Message::Spare(pool.take()));
             }
         }
     }
@@ -154,8 +139,8 @@ impl Border {
     /// the order.
     #[inline]
     pub fn first_sent(&self) -> Option<(Key, usize)> {
-        let fronts = self.sent.iter().enumerate();
-        fronts.filter_map(|(part, sent)| Some((sent.front()?.key, part))).min()
+        let parts = self.with.iter().enumerate();
+        parts.filter_map(|(part, exchange)| Some((exchange.sent.front()?.key, part))).min()
     }
 
     /// Keeps a row of the latest event.
@@ -176,11 +161,12 @@ mod tests {
         let mut border = Border::new(0, 2, Arc::new(parts_of), wanted);
         let mut pool = PacketPool::default();
         (0..200).for_each(|_| pool.give(Box::default()));
-        border.receive(1, 200);
+        border.with[1].owed = 200;
         (0..50).for_each(|_| assert!(border.send(0, Time::ZERO, Box::default()).is_none()));
         border.give_back(&mut pool);
-        assert_eq!(border.out[1].spare.len(), 150 - MOST_OWED as usize);
+        let messages = 50 + 150 - MOST_OWED as usize;
+        assert_eq!(border.with[1].messages.len(), messages);
         border.give_back(&mut pool);
-        assert_eq!(border.out[1].spare.len(), 150 - MOST_OWED as usize);
+        assert_eq!(border.with[1].messages.len(), messages);
     }
 }

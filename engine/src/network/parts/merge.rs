@@ -22,9 +22,9 @@ impl Network {
 
     /// Puts that packet on its host's access link.
     pub(super) fn take_sent(&mut self, at: Time, part: usize) {
-        let sent = self.border.as_mut().and_then(|border| border.sent[part].pop_front());
+        let sent = self.border.as_mut().and_then(|border| border.with[part].sent.pop_front());
         if let Some(Sent { host, packet, .. }) = sent {
-            self.enter_access(at, host, packet);
+            self.enter_access(at, host as usize, packet);
         }
     }
 

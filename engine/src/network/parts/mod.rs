@@ -13,14 +13,12 @@ mod merge;
 mod split;
 
 use narrows_common::Time;
-use narrows_common::prefetch::prefetch_slice;
 
-use super::in_flight::PARSED_BYTES;
 use super::{Network, Progress};
 use crate::error::EngineError;
+use crate::network::border::Sent;
 use crate::network::border::held_rows::Batch;
-use crate::network::border::mailbox::Mailbox;
-use crate::network::border::{Crossing, Parcel};
+use crate::network::border::ring::{Inbox, Message};
 
 /// A part of a network.
 pub(crate) struct Part {
@@ -34,8 +32,6 @@ pub(crate) struct Part {
     pub batches: Vec<Batch>,
     /// How many times rows have been collected.
     pub collections: usize,
-    /// What came last; empty otherwise.
-    received: Parcel,
 }
 
 impl Part {
@@ -49,7 +45,6 @@ impl Part {
             reached,
             batches: Vec::new(),
             collections: 0,
-            received: Parcel::default(),
         }
     }
 
@@ -89,28 +84,37 @@ impl Part {
     }
 
     /// Takes what another part has sent.
-    pub fn receive(&mut self, from: usize, mail: &Mailbox) {
-        if !mail.take(&mut self.received) {
-            return;
-        }
+    pub fn receive(&mut self, from: usize, inbox: &mut Inbox) {
+        let Some(messages) = inbox.receive() else { return };
         let network = &mut self.network;
         let border = network.border.as_mut().expect("a part has a border");
-        let Parcel { crossings, sent, spare } = &self.received;
-        border.receive(from, crossings.len() + sent.len() + spare.len());
-        border.sent[from].extend(self.received.sent.drain(..));
-        self.received.spare.drain(..).for_each(|packet| network.pool.give(packet));
-        for Crossing { direction, at, packet } in self.received.crossings.drain(..) {
-            debug_assert!(at >= self.frontier, "a packet for the past");
-            prefetch_slice(&packet.data, PARSED_BYTES);
-            network.in_flight.send(direction, at, packet);
+        let exchange = &mut border.with[from];
+        for message in messages {
+            exchange.owe();
+            match message {
+                Message::InFlight { at, direction, packet, .. } => {
+                    debug_assert!(at >= self.frontier, "a packet for the past");
+                    network.in_flight.send(direction as usize, at, packet);
+                }
+                Message::Sent { key, host, packet } => {
+                    exchange.sent.push_back(Sent { key, host, packet });
+                }
+                Message::Spare(packet) => network.pool.give(packet),
+            }
         }
     }
 
-    /// What other parts are to have, by part.
-    pub fn outgoing(&mut self) -> &mut [Parcel] {
+    /// What another part is to have.
+    pub fn outgoing(&mut self, to: usize) -> &mut Vec<Message> {
         let border = self.network.border.as_mut().expect("a part has a border");
-        border.give_back(&mut self.network.pool);
-        &mut border.out
+        &mut border.with[to].messages
+    }
+
+    /// Adds empty packets to that, for those that came.
+    pub fn give_back(&mut self) {
+        let network = &mut self.network;
+        let border = network.border.as_mut().expect("a part has a border");
+        border.give_back(&mut network.pool);
     }
 
     /// Takes the rows since the last collection. The next event is at `now`, or later.

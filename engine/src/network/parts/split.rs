@@ -16,9 +16,10 @@ use crate::network::{Network, Progress};
 use crate::record::recorder::Recorder;
 
 impl Network {
-    /// Splits a network that has not begun. What is left of it takes the rows, and at last the
-    /// parts again.
-    pub(crate) fn split(&mut self, cut: &Cut) -> Vec<Part> {
+    /// Splits a network that has not begun: what makes each part, on the thread that the part will
+    /// have. So what it writes shares no cache line with another part. What is left of the network
+    /// takes the rows, and at last the parts again.
+    pub(crate) fn split(&mut self, cut: &Cut) -> Vec<impl FnOnce() -> Part + Send + use<>> {
         let parts = cut.len();
         let parts_of = Arc::new(self.parts_of(cut));
         let links: Vec<usize> =
@@ -32,41 +33,53 @@ impl Network {
             events[cut.switches[event.switch]].push(event);
         }
         let part = |own: usize| {
-            let border = Border::new(own, parts, parts_of.clone(), self.recorder.wanted());
-            let mut network = Network {
-                switches: std::mem::take(&mut switches[own]),
-                hosts: std::mem::take(&mut hosts[own]),
-                access: std::mem::take(&mut access[own]),
-                flows: Vec::new(),
-                directions: self.directions.clone(),
-                by_mac: self.by_mac.clone(),
-                control_events: std::mem::take(&mut events[own]),
-                next_control_event: 0,
-                monitored: Vec::new(),
-                watched: WatchedState::default(),
-                sources: self.sources,
-                schedule: Schedule::new(self.sources),
-                in_flight: InFlight::new(self.directions.len()),
-                delivery: None,
-                timer_asked: (0, 0),
-                impaired_links: std::mem::take(&mut impaired_links[own]),
-                flow_ids: self.flow_ids.clone(),
-                pool: PacketPool::default(),
-                recorder: Recorder::default(),
-                hosts_with_records: Vec::new(),
-                wire_map: None,
-                sockets: SocketHosts::default(),
-                limits: self.limits,
-                collection_interval: self.collection_interval,
-                progress: Progress::default(),
-                border: Some(Box::new(border)),
-                misdelivered: 0,
-                bad_reports: 0,
-                report_lag_ns: None,
-                finite_flows: 0,
-            };
-            network.arm();
-            Part::new(network)
+            let (parts_of, wanted) = (parts_of.clone(), self.recorder.wanted());
+            let (sources, limits) = (self.sources, self.limits);
+            let collection_interval = self.collection_interval;
+            let switches = std::mem::take(&mut switches[own]);
+            let hosts = std::mem::take(&mut hosts[own]);
+            let access = std::mem::take(&mut access[own]);
+            let impaired_links = std::mem::take(&mut impaired_links[own]);
+            let control_events = std::mem::take(&mut events[own]);
+            let directions = self.directions.clone();
+            let by_mac = self.by_mac.clone();
+            let flow_ids = self.flow_ids.clone();
+            move || {
+                let mut network = Network {
+                    switches,
+                    hosts,
+                    access,
+                    flows: Vec::new(),
+                    schedule: Schedule::new(sources),
+                    in_flight: InFlight::new(directions.len()),
+                    directions,
+                    by_mac,
+                    control_events,
+                    next_control_event: 0,
+                    monitored: Vec::new(),
+                    watched: WatchedState::default(),
+                    sources,
+                    delivery: None,
+                    timer_asked: (0, 0),
+                    impaired_links,
+                    flow_ids,
+                    pool: PacketPool::default(),
+                    recorder: Recorder::default(),
+                    hosts_with_records: Vec::new(),
+                    wire_map: None,
+                    sockets: SocketHosts::default(),
+                    limits,
+                    collection_interval,
+                    progress: Progress::default(),
+                    border: Some(Box::new(Border::new(own, parts, parts_of, wanted))),
+                    misdelivered: 0,
+                    bad_reports: 0,
+                    report_lag_ns: None,
+                    finite_flows: 0,
+                };
+                network.arm();
+                Part::new(network)
+            }
         };
         (0..parts).map(part).collect()
     }
