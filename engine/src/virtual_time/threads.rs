@@ -240,6 +240,7 @@ impl Turns<'_> {
                 spin_loop();
             } else {
                 self.shared.sleepers[self.own].sleep(|| self.bound() > part.frontier);
+                looks = 0;
             }
         }
     }
