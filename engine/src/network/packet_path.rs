@@ -114,9 +114,12 @@ impl Network {
     /// A host's packet enters its access link, and then the cable to the switch.
     pub(crate) fn enter_uplink(&mut self, now: Time, index: usize, packet: Box<Packet>) {
         self.record_packet(now, index, true, &packet);
-        match &mut self.border {
-            Some(border) if self.access.get(index).is_none() => border.leave_host(index, packet),
-            _ => self.enter_access(now, index, packet),
+        let packet = match &mut self.border {
+            Some(border) => border.leave_host(index, packet),
+            None => Some(packet),
+        };
+        if let Some(packet) = packet {
+            self.enter_access(now, index, packet);
         }
     }
 

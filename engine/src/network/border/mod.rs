@@ -119,11 +119,15 @@ impl Border {
         None
     }
 
-    /// Takes a packet of a host, whose access link is in another part.
+    /// Takes a packet of a host, if its access link is in another part.
     #[inline]
-    pub fn leave_host(&mut self, host: usize, packet: Box<Packet>) {
+    pub fn leave_host(&mut self, host: usize, packet: Box<Packet>) -> Option<Box<Packet>> {
         let part = self.parts_of.access[host];
+        if part == self.own {
+            return Some(packet);
+        }
         self.with[part].say(Message::Sent { key: self.key, host: host as u32, packet });
+        None
     }
 
     /// Gives other parts empty packets of a pool for those that came from there.
