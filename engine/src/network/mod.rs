@@ -140,9 +140,10 @@ impl Network {
     fn has_host(&self, index: usize) -> bool {
         let Some(wire_map) = &self.wire_map else { return true };
         let (switch, port) = match self.directions[self.access[index].uplink] {
-            Receiver::Switch { switch, port } => (switch, port),
+            Receiver::Switch { switch, port } => (switch as usize, port),
             Receiver::Impaired(link) => {
-                (self.impaired_links[link].switch, self.impaired_links[link].port)
+                let link = &self.impaired_links[link as usize];
+                (link.switch, link.port)
             }
             _ => unreachable!("a host's uplink leads to a switch"),
         };

@@ -185,18 +185,26 @@ pub(crate) struct FlowNode {
     pub to: usize,
 }
 
-/// The receiver at the end of a link direction.
+/// The receiver at the end of a link direction, in eight bytes: with many hosts, the directions do
+/// not fit into the nearest caches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Receiver {
     Switch {
-        switch: usize,
+        switch: u32,
         port: u16,
     },
-    Host(usize),
+    Host(u32),
     /// Hosts behind a cable with impairments.
     Group,
     /// A link direction with impairments, behind an access link.
-    Impaired(usize),
+    Impaired(u32),
+}
+
+impl Receiver {
+    /// A switch, by its port.
+    pub fn switch(switch: usize, port: u16) -> Self {
+        Receiver::Switch { switch: switch as u32, port }
+    }
 }
 
 /// A port that the summary describes.

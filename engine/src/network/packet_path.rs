@@ -39,12 +39,12 @@ impl Network {
         }
         match self.directions[direction] {
             Receiver::Switch { switch, port } => match &mut self.wire_map {
-                Some(wires) => wires.leave_hosts(due, switch, port, packet),
-                None => self.enter_switch(now, switch, port, packet),
+                Some(wires) => wires.leave_hosts(due, switch as usize, port, packet),
+                None => self.enter_switch(now, switch as usize, port, packet),
             },
-            Receiver::Host(index) => self.enter_host(now, due, index, packet),
+            Receiver::Host(index) => self.enter_host(now, due, index as usize, packet),
             Receiver::Group => self.enter_group(now, packet),
-            Receiver::Impaired(link) => self.enter_impaired(link, due, packet),
+            Receiver::Impaired(link) => self.enter_impaired(link as usize, due, packet),
         }
     }
 
@@ -59,7 +59,7 @@ impl Network {
             let direction = self.in_flight.upcoming(ASK_STEPS - 1 - step);
             let receiver = direction.map(|direction| self.directions[direction]);
             if let Some(Receiver::Host(index)) = receiver {
-                self.ask_for_host(index, step);
+                self.ask_for_host(index as usize, step);
             }
         }
         if let Some(index) = self.schedule.first_host() {

@@ -45,13 +45,13 @@ impl Exchange {
     }
 }
 
-/// The part of each receiver.
+/// The part of each receiver, in two bytes, as these are looked up in no order.
 #[derive(Debug)]
 pub(crate) struct PartsOf {
     /// By link direction.
-    pub directions: Vec<usize>,
+    pub directions: Vec<u16>,
     /// By host: the part of its access link.
-    pub access: Vec<usize>,
+    pub access: Vec<u16>,
 }
 
 /// What a part has of another part, and for it.
@@ -110,7 +110,7 @@ impl Border {
     /// Takes a packet in flight, if its receiver is in another part.
     #[inline]
     pub fn send(&mut self, direction: usize, at: Time, packet: Box<Packet>) -> Option<Box<Packet>> {
-        let part = self.parts_of.directions[direction];
+        let part = usize::from(self.parts_of.directions[direction]);
         if part == self.own {
             return Some(packet);
         }
@@ -122,7 +122,7 @@ impl Border {
     /// Takes a packet of a host, if its access link is in another part.
     #[inline]
     pub fn leave_host(&mut self, host: usize, packet: Box<Packet>) -> Option<Box<Packet>> {
-        let part = self.parts_of.access[host];
+        let part = usize::from(self.parts_of.access[host]);
         if part == self.own {
             return Some(packet);
         }

@@ -142,9 +142,8 @@ impl Builder {
             match &cable.b {
                 EndPlan::Switch(far) => {
                     let (far_switch, far_port) = (self.switch(&far.switch)?, far.port);
-                    let there =
-                        self.direction(Receiver::Switch { switch: far_switch, port: far_port });
-                    let back = self.direction(Receiver::Switch { switch, port });
+                    let there = self.direction(Receiver::switch(far_switch, far_port));
+                    let back = self.direction(Receiver::switch(switch, port));
                     let impaired = self.impair(plan, &cable.there, (switch, port), there, Out)?;
                     let to = FarEnd::Direction(there);
                     self.connect(switch, port, Cable { to, delay, impaired })?;
@@ -161,7 +160,7 @@ impl Builder {
                         there = self.impair(plan, &cable.there, (switch, port), exit, Out)?;
                     }
                     if cable.back.is_some() {
-                        let exit = self.direction(Receiver::Switch { switch, port });
+                        let exit = self.direction(Receiver::switch(switch, port));
                         back = self.impair(plan, &cable.back, (switch, port), exit, In)?;
                     }
                     let uplink = Uplink { switch, port, delay, impaired: back };
@@ -227,10 +226,10 @@ impl Builder {
                 .ok_or_else(|| plan_error(format!("plan: group '{}' has no cable", host.group)))?;
             let index = self.hosts.len();
             let uplink = self.direction(match impaired {
-                Some(link) => Receiver::Impaired(link),
-                None => Receiver::Switch { switch, port },
+                Some(link) => Receiver::Impaired(link as u32),
+                None => Receiver::switch(switch, port),
             });
-            let downlink = self.direction(Receiver::Host(index));
+            let downlink = self.direction(Receiver::Host(index as u32));
             let rng = Rng::for_component(plan.seed, name);
             if !self.by_mac.add(host.config.mac.0, index) {
                 return Err(plan_error(format!(

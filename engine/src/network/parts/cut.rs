@@ -27,8 +27,10 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// At most so many parts with about the same work; `None` if there is only one.
+    /// At most so many parts with about the same work, and at most [`u16::MAX`]; `None` if there is
+    /// only one.
     pub fn new(plan: &Plan, most: usize) -> Option<Cut> {
+        let most = most.min(usize::from(u16::MAX));
         if most > 1 { Cut::of(&Graph::new(plan)?, most) } else { None }
     }
 

@@ -26,7 +26,7 @@ impl Network {
             self.impaired_links.iter().map(|link| cut.switches[link.switch]).collect();
         let mut switches = self.switches.split(parts, |index| cut.switches[index]);
         let mut hosts = self.hosts.split(parts, |index| cut.hosts[index]);
-        let mut access = self.access.split(parts, |index| parts_of.access[index]);
+        let mut access = self.access.split(parts, |index| usize::from(parts_of.access[index]));
         let mut impaired_links = self.impaired_links.split(parts, |index| links[index]);
         let mut events: Vec<_> = (0..parts).map(|_| Vec::new()).collect();
         for event in self.control_events.drain(..) {
@@ -93,14 +93,17 @@ impl Network {
         };
         let directions = self.directions.iter().enumerate();
         let directions = directions.map(|(direction, receiver)| match *receiver {
-            Receiver::Switch { switch, .. } => cut.switches[switch],
-            Receiver::Host(host) => cut.hosts[host],
-            Receiver::Impaired(link) => part_of_link(link),
+            Receiver::Switch { switch, .. } => cut.switches[switch as usize],
+            Receiver::Host(host) => cut.hosts[host as usize],
+            Receiver::Impaired(link) => part_of_link(link as usize),
             // Impairments end before the access links.
             Receiver::Group => exits(direction).map_or(0, part_of_link),
         });
         let access = cut.switch_of_host.iter().map(|&switch| cut.switches[switch]);
-        PartsOf { directions: directions.collect(), access: access.collect() }
+        PartsOf {
+            directions: directions.map(|part| part as u16).collect(),
+            access: access.map(|part| part as u16).collect(),
+        }
     }
 
     /// Takes the parts of a stopped run; their rows have been taken.
