@@ -37,6 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tcpeval/data-center.toml": {"duration": "300ms", **TABLES},
 }
 """Of these scenarios the first point, 3 s unless another duration is given."""
+WIDE = {"bottleneck.rate": "10Gbps", "access.rate": "100Gbps", "access.delay": "20ms"}
 
 
 def planned(name: str) -> Plan:
@@ -63,12 +64,20 @@ def test_the_number_of_cores_changes_no_byte(tmp_path: Path, name: str) -> None:
 
 
 def test_with_many_hosts_cores_change_no_byte(tmp_path: Path) -> None:
-    """From 5,000 link directions on, a packet waits for its host's memory before its link."""
+    """With so many link directions a packet waits for its host's memory before its link."""
     point = sweep.read(FIRST_LOOK, [("flow.count", 1300), ("duration", "1s")])[0]
     plan = make_plan(point.scenario, str(FIRST_LOOK))
     assert 2 * len(plan["hosts"]) > 5000
     whole, parts = (run(plan, tmp_path / str(threads), threads) for threads in (1, 2))
     assert sorted(parts) == sorted(whole)
+    assert [file for file in whole if parts[file] != whole[file]] == []
+
+
+def test_full_rings_between_cores_change_no_byte(tmp_path: Path) -> None:
+    """500 initial windows in one round trip are more packets than fit into a ring (2,048)."""
+    settings = {"flow.count": 500, "flow.start": "0s", "duration": "300ms", **WIDE}
+    plan = make_plan(sweep.read(FIRST_LOOK, list(settings.items()))[0].scenario, str(FIRST_LOOK))
+    whole, parts = (run(plan, tmp_path / str(threads), threads) for threads in (1, 2))
     assert [file for file in whole if parts[file] != whole[file]] == []
 
 

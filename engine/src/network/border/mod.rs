@@ -27,25 +27,8 @@ pub(crate) struct Sent {
     pub packet: Box<Packet>,
 }
 
-impl Exchange {
-    /// Adds a message, which has a packet.
-    #[inline]
-    fn say(&mut self, message: Message) {
-        self.owed -= 1;
-        if self.messages.len() == self.messages.capacity() {
-            self.messages.reserve(64);
-        }
-        self.messages.push(message);
-    }
-
-    /// Takes a packet in, maybe an empty one.
-    #[inline]
-    pub fn owe(&mut self) {
-        self.owed += 1;
-    }
-}
-
-/// The part of each receiver, in two bytes, as these are looked up in no order.
+/// The part of each receiver. Two bytes each, because with many hosts the table is out of a core's
+/// nearest cache.
 #[derive(Debug)]
 pub(crate) struct PartsOf {
     /// By link direction.
@@ -63,6 +46,25 @@ pub(crate) struct Exchange {
     owed: isize,
     /// The packets that its hosts sent, in the order of their events.
     pub sent: VecDeque<Sent>,
+}
+
+impl Exchange {
+    /// Adds a message, which has a packet.
+    #[inline]
+    fn say(&mut self, message: Message) {
+        self.owed -= 1;
+        // With room for sure, the message is built in its place and not copied to it.
+        if self.messages.len() == self.messages.capacity() {
+            self.messages.reserve(64);
+        }
+        self.messages.push(message);
+    }
+
+    /// A packet came, maybe an empty one.
+    #[inline]
+    pub fn owe(&mut self) {
+        self.owed += 1;
+    }
 }
 
 /// A part's border.
