@@ -53,10 +53,6 @@ impl Exchange {
     #[inline]
     fn say(&mut self, message: Message) {
         self.owed -= 1;
-        // With room for sure, the message is built in its place and not copied to it.
-        if self.messages.len() == self.messages.capacity() {
-            self.messages.reserve(64);
-        }
         self.messages.push(message);
     }
 

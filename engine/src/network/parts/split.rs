@@ -16,9 +16,10 @@ use crate::network::{Network, Progress};
 use crate::record::recorder::Recorder;
 
 impl Network {
-    /// Splits a network that has not begun: what makes each part, on the thread that the part will
-    /// have. So what it writes shares no cache line with another part. What is left of the network
-    /// takes the rows, and at last the parts again.
+    /// Splits a network that has not begun. Returns a function for each part, which makes it. On
+    /// the part's thread it allocates border, timers and queues apart from those of other parts,
+    /// whose threads would else write the same cache lines. What is left of the network takes the
+    /// rows, and at last the parts again.
     pub(crate) fn split(&mut self, cut: &Cut) -> Vec<impl FnOnce() -> Part + Send + use<>> {
         let parts = cut.len();
         let parts_of = Arc::new(self.parts_of(cut));
