@@ -13,6 +13,11 @@ use narrows_common::{Packet, Time};
 
 use super::upcoming::PARSED_BYTES;
 
+/// The most directions that it takes.
+pub const MAX_DIRECTIONS: usize = 64;
+/// The most nodes of the tree, a power of two: an index modulo it needs no check.
+const NODES: usize = 2 * MAX_DIRECTIONS.next_power_of_two();
+
 /// The arrival of a direction's first packet, and the direction, as one number: the arrival's bits
 /// come first. So of two the smaller one comes first.
 type Rank = u128;
@@ -29,18 +34,22 @@ pub struct FifoMerge {
     /// A complete binary tree. Its root is node 1, and the children of node n are nodes 2n and
     /// 2n + 1. Its leaves are the directions, in the second half; a direction without packets
     /// arrives at [`Time::MAX`]. Each other node has the lesser rank of its children.
-    tree: Vec<Rank>,
+    tree: Box<[Rank; NODES]>,
+    /// The number of leaves; the tree's other nodes are not in use.
+    leaves: usize,
 }
 
 impl FifoMerge {
-    /// Nothing is in flight in so many directions.
+    /// Nothing is in flight in so many directions, at most [`MAX_DIRECTIONS`].
     pub fn new(directions: usize) -> Self {
+        assert!(directions <= MAX_DIRECTIONS, "{directions} directions");
         let leaves = directions.next_power_of_two();
         let mut merge = FifoMerge {
             queues: (0..directions).map(|_| VecDeque::new()).collect(),
-            tree: vec![rank(Time::MAX, leaves); 2 * leaves],
+            tree: Box::new([rank(Time::MAX, leaves); NODES]),
+            leaves,
         };
-        (0..directions).for_each(|direction| merge.play(direction, Time::MAX));
+        (0..directions).for_each(|direction| merge.replay(direction, Time::MAX));
         merge
     }
 
@@ -51,7 +60,7 @@ impl FifoMerge {
         match queue.back() {
             None => {
                 queue.push_back((at, packet));
-                self.play(direction, at);
+                self.advance(direction, at);
             }
             Some(&(last, _)) if last <= at => queue.push_back((at, packet)),
             Some(_) => self.overtake(direction, at, packet),
@@ -65,7 +74,7 @@ impl FifoMerge {
         let place = queue.partition_point(|&(other, _)| other <= at);
         queue.insert(place, (at, packet));
         if place == 0 {
-            self.play(direction, at);
+            self.advance(direction, at);
         }
     }
 
@@ -94,20 +103,32 @@ impl FifoMerge {
         if let Some((_, second)) = queue.get(1) {
             prefetch(&**second);
         }
-        self.play(direction, next);
+        self.replay(direction, next);
         Some((at, direction, packet))
     }
 
-    /// A direction's first packet arrives at another time than before: plays its matches again.
+    /// A direction's first packet arrives sooner than before: it wins matches up to the first node
+    /// that is sooner still.
     #[inline]
-    fn play(&mut self, direction: usize, at: Time) {
-        let mut node = self.tree.len() / 2 + direction;
-        let mut winner = rank(at, direction);
-        self.tree[node] = winner;
-        while node > 1 {
-            winner = winner.min(self.tree[node ^ 1]);
+    fn advance(&mut self, direction: usize, at: Time) {
+        let winner = rank(at, direction);
+        let mut node = self.leaves + direction;
+        while node > 0 && winner < self.tree[node % NODES] {
+            self.tree[node % NODES] = winner;
             node /= 2;
-            self.tree[node] = winner;
+        }
+    }
+
+    /// A direction's first packet arrives later than before: plays all its matches again.
+    #[inline]
+    fn replay(&mut self, direction: usize, at: Time) {
+        let mut node = self.leaves + direction;
+        let mut winner = rank(at, direction);
+        self.tree[node % NODES] = winner;
+        while node > 1 {
+            winner = winner.min(self.tree[(node ^ 1) % NODES]);
+            node /= 2;
+            self.tree[node % NODES] = winner;
         }
     }
 }

@@ -11,13 +11,10 @@ mod fifo_merge;
 mod radix_heap;
 mod upcoming;
 
-use fifo_merge::FifoMerge;
+use fifo_merge::{FifoMerge, MAX_DIRECTIONS};
 use narrows_common::{Packet, Time};
 use radix_heap::RadixHeap;
 pub(super) use upcoming::PARSED_BYTES;
-
-/// Up to so many directions have a queue each.
-const FEW_DIRECTIONS: usize = 64;
 
 /// A direction with its share of the host behind it takes so much of a core's second-level cache.
 /// While all fit, to ask for their memory ahead costs more than it saves. Measured with 2 MiB and
@@ -41,7 +38,7 @@ impl InFlight {
 
     fn with_cache(directions: usize, cache_bytes: usize) -> Self {
         match directions {
-            ..=FEW_DIRECTIONS => InFlight::Few(FifoMerge::new(directions)),
+            ..=MAX_DIRECTIONS => InFlight::Few(FifoMerge::new(directions)),
             _ => {
                 let looks_ahead = directions * CACHED_BYTES > cache_bytes;
                 InFlight::Many(Box::new(RadixHeap::new(looks_ahead)))
@@ -112,7 +109,7 @@ mod tests {
 
     /// A number of directions for each structure.
     fn directions() -> impl Strategy<Value = usize> {
-        prop_oneof![1..=FEW_DIRECTIONS, Just(FEW_DIRECTIONS + 1)]
+        prop_oneof![1..=MAX_DIRECTIONS, Just(MAX_DIRECTIONS + 1)]
     }
 
     proptest! {
@@ -127,7 +124,7 @@ mod tests {
             let cache_bytes = if looks_ahead { 0 } else { usize::MAX };
             let mut in_flight = InFlight::with_cache(directions, cache_bytes);
             let mut now = Time::ZERO;
-            prop_assert_eq!(in_flight.looks_ahead(), looks_ahead && directions > FEW_DIRECTIONS);
+            prop_assert_eq!(in_flight.looks_ahead(), looks_ahead && directions > MAX_DIRECTIONS);
             for (number, (receives, direction, ahead)) in steps.into_iter().enumerate() {
                 if receives {
                     list.sort_unstable();
