@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use narrows_common::{Rng, Time};
+use narrows_common::Rng;
 use narrows_switch::{Program, Switch};
 
 use crate::error::{EngineError, plan_error};
-use crate::network::managed_switch::operation::Operation;
 use crate::network::nodes::SwitchNode;
 use crate::network::programs;
-use crate::plan::{EntryOperation, SwitchPlan};
+use crate::plan::SwitchPlan;
 
 pub(super) fn load_program(path: &str) -> Result<Arc<Program>, EngineError> {
     let text = std::fs::read_to_string(path)
@@ -28,9 +27,7 @@ pub(super) fn build_switch(
     let mut switch =
         Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
     for entry in &plan.entries {
-        let operation =
-            Operation::Entry { operation: EntryOperation::Insert, entry: entry.clone() };
-        operation.apply(Time::ZERO, &mut switch).map_err(|refusal| failed(&refusal.message))?;
+        switch.insert_entry(entry).map_err(|error| failed(&error))?;
     }
     plan.clone_sessions.iter().for_each(|session| switch.set_clone_session(session.clone()));
     for group in &plan.multicast_groups {

@@ -1,6 +1,6 @@
 //! Every change of a rate, a queue limit or a table entry is an [`Operation`].
 //!
-//! gNMI `Set`, P4Runtime `Write`, a scenario's `[[event]]` and the plan's own entries all use it.
+//! gNMI `Set`, P4Runtime `Write` and a scenario's `[[event]]` all use it.
 
 use narrows_common::Time;
 use narrows_switch::{ControlOperation, Switch, TableEntry};
