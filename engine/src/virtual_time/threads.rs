@@ -304,6 +304,15 @@ impl Turns<'_> {
     }
 }
 
+impl Drop for Turns<'_> {
+    /// Others would wait for a thread that panicked.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.is_to_stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// What the calling thread knows of the parts.
 struct Collector<'a> {
     network: &'a mut Network,
@@ -366,5 +375,24 @@ impl<'a> Collector<'a> {
             packets: all.packets + part.packets,
             completed_flows: all.completed_flows + part.completed_flows,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn if_a_part_panics_the_others_stop() {
+        let is_to_stop = AtomicBool::new(false);
+        let shared = Shared { frontiers: vec![], sleepers: vec![], is_to_stop };
+        let (tell, _told) = sync_channel(1);
+        let (step, stop, published) = (Duration::ZERO, Time::MAX, Time::ZERO);
+        let (own, neighbours) = (0, vec![]);
+        let turns = Turns { own, shared: &shared, neighbours, step, stop, tell, published };
+        let part = || -> Part { panic!("in a part, on purpose") };
+        let ended = thread::scope(|scope| scope.spawn(move || turns.run(part())).join());
+        assert!(ended.is_err());
+        assert!(shared.is_to_stop.into_inner());
     }
 }
