@@ -13,7 +13,7 @@ use narrows_common::{Packet, Time};
 
 use super::upcoming::PARSED_BYTES;
 
-/// The most directions that it takes.
+/// The most directions of a [`FifoMerge`].
 pub const MAX_DIRECTIONS: usize = 64;
 /// The most nodes of the tree, a power of two: an index modulo it needs no check.
 const NODES: usize = 2 * MAX_DIRECTIONS.next_power_of_two();
