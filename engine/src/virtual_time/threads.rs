@@ -19,7 +19,7 @@ use narrows_common::{Duration, Time};
 
 use crate::error::EngineError;
 use crate::network::border::held_rows::Batch;
-use crate::network::border::ring::{Inbox, Outbox, ring};
+use crate::network::border::ring::{Inbox, Outbox, rings};
 use crate::network::parts::Part;
 use crate::network::parts::cut::Cut;
 use crate::network::{Network, Progress};
@@ -165,7 +165,7 @@ fn neighbours(cut: &Cut) -> Vec<Vec<Neighbour>> {
             if leads == [None, None] {
                 continue;
             }
-            let ((to_b, from_a), (to_a, from_b)) = (ring(), ring());
+            let ((to_b, from_a), (to_a, from_b)) = (rings(), rings());
             let neighbour =
                 |part, inbox, outbox, may_lead_by| Neighbour { part, inbox, outbox, may_lead_by };
             neighbours[a].push(neighbour(b, from_b, to_b, leads[0]));
@@ -271,9 +271,7 @@ impl Turns<'_> {
         part.give_back();
         let mut fits = true;
         for Neighbour { part: to, outbox, .. } in &mut self.neighbours {
-            let messages = part.outgoing(*to);
-            outbox.send(messages);
-            fits &= messages.is_empty();
+            fits &= outbox.send(part.leaving(*to));
         }
         if fits {
             self.published = part.frontier;

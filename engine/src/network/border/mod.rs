@@ -1,6 +1,7 @@
 //! What passes between the parts of a network, and the rows that a part keeps.
 
 pub(crate) mod held_rows;
+pub(crate) mod messages;
 pub(crate) mod order;
 pub(crate) mod ring;
 
@@ -12,20 +13,12 @@ use narrows_common::{Packet, PacketPool, Rate, Time};
 
 use crate::record::recorder::Wanted;
 use held_rows::HeldRow;
+use messages::{Arrival, Leaving, Sent};
 use order::Key;
-use ring::Message;
 
 /// How many more packets a part may have of another one than that has of it. Without a limit, one
 /// would allocate for ever what the other keeps: there are fewer ACKs than segments.
 const MOST_OWED: isize = 64;
-
-/// A packet that a host elsewhere sent, whose access link is here.
-#[derive(Debug)]
-pub(crate) struct Sent {
-    pub key: Key,
-    pub host: u32,
-    pub packet: Box<Packet>,
-}
 
 /// The part of each receiver. Two bytes each, because with many hosts the table is out of a core's
 /// nearest cache.
@@ -41,7 +34,7 @@ pub(crate) struct PartsOf {
 #[derive(Debug, Default)]
 pub(crate) struct Exchange {
     /// What leaves for it.
-    pub messages: Vec<Message>,
+    pub leaving: Leaving,
     /// The packets that came from it, less those that left for it.
     owed: isize,
     /// The packets that its hosts sent, in the order of their events.
@@ -49,13 +42,6 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Adds a message, which has a packet.
-    #[inline]
-    fn say(&mut self, message: Message) {
-        self.owed -= 1;
-        self.messages.push(message);
-    }
-
     /// A packet came, maybe an empty one.
     #[inline]
     pub fn owe(&mut self) {
@@ -112,8 +98,10 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
+        let exchange = &mut self.with[part];
+        exchange.owed -= 1;
         let (direction, bytes) = (direction as u32, Address::of(&packet.data));
-        self.with[part].say(Message::InFlight { at, direction, packet, bytes });
+        exchange.leaving.arrivals.push(Arrival { at, packet, bytes, direction });
         None
     }
 
@@ -124,7 +112,9 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
-        self.with[part].say(Message::Sent { key: self.key, host: host as u32, packet });
+        let exchange = &mut self.with[part];
+        exchange.owed -= 1;
+        exchange.leaving.sent.push(Sent { key: self.key, packet, host: host as u32 });
         None
     }
 
@@ -132,7 +122,8 @@ impl Border {
     pub fn give_back(&mut self, pool: &mut PacketPool) {
         for exchange in &mut self.with {
             while exchange.owed > MOST_OWED && !pool.is_empty() {
-                exchange.say(Message::Spare(pool.take()));
+                exchange.owed -= 1;
+                exchange.leaving.spare.push(pool.take());
             }
         }
     }
@@ -166,9 +157,11 @@ mod tests {
         border.with[1].owed = 200;
         (0..50).for_each(|_| assert!(border.send(0, Time::ZERO, Box::default()).is_none()));
         border.give_back(&mut pool);
-        let messages = 50 + 150 - MOST_OWED as usize;
-        assert_eq!(border.with[1].messages.len(), messages);
-        border.give_back(&mut pool);
-        assert_eq!(border.with[1].messages.len(), messages);
+        for _ in 0..2 {
+            let Leaving { arrivals, sent, spare } = &border.with[1].leaving;
+            let counts = (arrivals.len(), sent.len(), spare.len());
+            assert_eq!(counts, (50, 0, 150 - MOST_OWED as usize));
+            border.give_back(&mut pool);
+        }
     }
 }

@@ -1,129 +1,134 @@
-//! The ring from one part of a network to another: the packets that leave, in order.
+//! The rings from one part of a network to another: the packets that leave, in order.
 //!
 //! A ring is wait-free. What does not fit waits with its sender, which sends it later. A part that
 //! waits for others goes on to receive, so two full rings drain.
 
-use narrows_common::prefetch::{Address, prefetch};
-use narrows_common::{Packet, Time};
 use rtrb::chunks::ReadChunk;
 use rtrb::{Consumer, Producer, RingBuffer};
 
-use super::order::Key;
-use crate::network::in_flight::PARSED_BYTES;
+use super::messages::{Arrival, Leaving, Message, Sent, Spare};
 
-/// The most messages on their way from one part to another.
+/// The most messages of a kind on their way from one part to another.
 const RING: usize = 2048;
 
-/// What a part sends to another one.
+/// The sender's ends.
 #[derive(Debug)]
-pub(crate) enum Message {
-    /// A packet in flight, which arrives by a link direction `at` this instant, and where its bytes
-    /// are.
-    InFlight { at: Time, direction: u32, packet: Box<Packet>, bytes: Address },
-    /// A packet that a host sent by an event, and whose access link is in the other part.
-    Sent { key: Key, host: u32, packet: Box<Packet> },
-    /// An empty packet, for one that came from the other part.
-    Spare(Box<Packet>),
+pub(crate) struct Outbox {
+    arrivals: Producer<Arrival>,
+    sent: Producer<Sent>,
+    spare: Producer<Spare>,
 }
 
-impl Message {
-    /// Asks for the memory that its receiver reads first.
-    fn prefetch(&self) {
-        match self {
-            Message::InFlight { packet, bytes, .. } => {
-                prefetch(&**packet);
-                bytes.prefetch(PARSED_BYTES);
-            }
-            Message::Sent { packet, .. } => prefetch(&**packet),
-            Message::Spare(_) => {}
-        }
-    }
-}
-
-/// The two ends of a ring.
-pub(crate) fn ring() -> (Outbox, Inbox) {
-    let (producer, consumer) = RingBuffer::new(RING);
-    (Outbox(producer), Inbox(consumer))
-}
-
-/// The sender's end.
+/// The receiver's ends.
 #[derive(Debug)]
-pub(crate) struct Outbox(Producer<Message>);
+pub(crate) struct Inbox {
+    arrivals: Consumer<Arrival>,
+    sent: Consumer<Sent>,
+    spare: Consumer<Spare>,
+}
+
+/// Rings from one part to another.
+pub(crate) fn rings() -> (Outbox, Inbox) {
+    let (to_arrivals, arrivals) = RingBuffer::new(RING);
+    let (to_sent, sent) = RingBuffer::new(RING);
+    let (to_spare, spare) = RingBuffer::new(RING);
+    let outbox = Outbox { arrivals: to_arrivals, sent: to_sent, spare: to_spare };
+    (outbox, Inbox { arrivals, sent, spare })
+}
 
 impl Outbox {
-    /// Sends messages; keeps those that do not fit, unless the receiver has ended.
-    pub fn send(&mut self, messages: &mut Vec<Message>) {
-        if messages.is_empty() {
-            return;
-        }
-        let fitting = messages.len().min(self.0.slots());
-        if let Ok(chunk) = self.0.write_chunk_uninit(fitting) {
-            chunk.fill_from_iter(messages.drain(..fitting));
-        }
-        if !messages.is_empty() && self.0.is_abandoned() {
-            messages.clear();
-        }
+    /// Sends what fits. Returns whether nothing is left.
+    pub fn send(&mut self, leaving: &mut Leaving) -> bool {
+        let Leaving { arrivals, sent, spare } = leaving;
+        // An empty packet that does not fit keeps nobody waiting.
+        send(&mut self.spare, spare);
+        send(&mut self.arrivals, arrivals) & send(&mut self.sent, sent)
     }
 }
 
-/// The receiver's end.
-#[derive(Debug)]
-pub(crate) struct Inbox(Consumer<Message>);
+/// Sends messages. Keeps those that do not fit, unless the receiver has ended. Returns whether none
+/// is left.
+#[inline]
+fn send<T>(ring: &mut Producer<T>, messages: &mut Vec<T>) -> bool {
+    if messages.is_empty() {
+        return true;
+    }
+    // The receiver writes the exact number of free slots, in its own cache line.
+    let known = ring.cached_slots();
+    let free = if known < messages.len() { ring.slots() } else { known };
+    let fitting = messages.len().min(free);
+    if let Ok(chunk) = ring.write_chunk_uninit(fitting) {
+        chunk.fill_from_iter(messages.drain(..fitting));
+    }
+    if !messages.is_empty() && ring.is_abandoned() {
+        messages.clear();
+    }
+    messages.is_empty()
+}
 
 impl Inbox {
-    /// What is there, if anything. Asks for the memory of all of it.
-    pub fn receive(&mut self) -> Option<ReadChunk<'_, Message>> {
-        let there = self.0.slots();
-        let chunk = self.0.read_chunk(there).ok().filter(|chunk| !chunk.is_empty())?;
-        let (first, second) = chunk.as_slices();
-        first.iter().chain(second).for_each(Message::prefetch);
-        Some(chunk)
+    /// Packets in flight that are there.
+    pub fn arrivals(&mut self) -> Option<ReadChunk<'_, Arrival>> {
+        receive(&mut self.arrivals)
     }
+
+    /// Packets of hosts that are there.
+    pub fn sent(&mut self) -> Option<ReadChunk<'_, Sent>> {
+        receive(&mut self.sent)
+    }
+
+    /// Empty packets that are there.
+    pub fn spare(&mut self) -> Option<ReadChunk<'_, Spare>> {
+        receive(&mut self.spare)
+    }
+}
+
+/// What is there, if anything. Asks for the memory of all of it.
+#[inline]
+fn receive<T: Message>(ring: &mut Consumer<T>) -> Option<ReadChunk<'_, T>> {
+    let there = ring.slots();
+    let chunk = ring.read_chunk(there).ok().filter(|chunk| !chunk.is_empty())?;
+    let (first, second) = chunk.as_slices();
+    first.iter().chain(second).for_each(Message::prefetch);
+    Some(chunk)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use narrows_common::Time;
 
-    #[test]
-    fn two_messages_fit_in_a_cache_line() {
-        assert_eq!(size_of::<Message>(), 32);
-    }
-
-    /// A message with a number.
-    fn message(number: u32) -> Message {
-        Message::Sent { key: (Time::ZERO, 0), host: number, packet: Box::default() }
+    /// Packets of the hosts with these numbers.
+    fn leaving(hosts: std::ops::Range<u32>) -> Leaving {
+        let sent = hosts.map(|host| Sent { key: (Time::ZERO, 0), host, packet: Box::default() });
+        Leaving { sent: sent.collect(), ..Leaving::default() }
     }
 
     fn received(inbox: &mut Inbox) -> Vec<u32> {
-        let number = |message| match message {
-            Message::Sent { host, .. } => host,
-            other => panic!("{other:?}"),
-        };
-        inbox.receive().map_or(vec![], |chunk| chunk.into_iter().map(number).collect())
+        inbox.sent().map_or(vec![], |chunk| chunk.into_iter().map(|sent| sent.host).collect())
     }
 
     #[test]
     fn what_does_not_fit_is_sent_later_in_order() {
-        let (mut outbox, mut inbox) = ring();
+        let (mut outbox, mut inbox) = rings();
         let count = 2 * RING as u32 + 5;
-        let mut messages = (0..count).map(message).collect();
-        let mut numbers = vec![];
+        let mut leaving = leaving(0..count);
+        let mut hosts = vec![];
         for left in [RING + 5, 5, 0] {
-            outbox.send(&mut messages);
-            assert_eq!(messages.len(), left);
-            numbers.extend(received(&mut inbox));
+            assert_eq!(outbox.send(&mut leaving), left == 0);
+            assert_eq!(leaving.sent.len(), left);
+            hosts.extend(received(&mut inbox));
         }
-        assert_eq!(numbers, (0..count).collect::<Vec<_>>());
-        assert!(inbox.receive().is_none());
+        assert_eq!(hosts, (0..count).collect::<Vec<_>>());
+        assert!(inbox.sent().is_none());
     }
 
     #[test]
     fn nothing_waits_for_a_receiver_that_has_ended() {
-        let (mut outbox, inbox) = ring();
+        let (mut outbox, inbox) = rings();
         drop(inbox);
-        let mut messages = (0..=RING as u32).map(message).collect();
-        outbox.send(&mut messages);
-        assert!(messages.is_empty());
+        let mut leaving = leaving(0..RING as u32 + 1);
+        assert!(outbox.send(&mut leaving));
+        assert!(leaving.sent.is_empty());
     }
 }

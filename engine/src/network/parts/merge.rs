@@ -4,8 +4,8 @@ use narrows_common::Time;
 
 use crate::error::EngineError;
 use crate::network::Network;
-use crate::network::border::Sent;
 use crate::network::border::held_rows::{Batch, HeldRow, HostRows};
+use crate::network::border::messages::Sent;
 use crate::network::nodes::HostStack;
 use crate::network::records::record_queue;
 use crate::network::sources::Source;

@@ -16,9 +16,9 @@ use narrows_common::Time;
 
 use super::{Network, Progress};
 use crate::error::EngineError;
-use crate::network::border::Sent;
 use crate::network::border::held_rows::Batch;
-use crate::network::border::ring::{Inbox, Message};
+use crate::network::border::messages::{Arrival, Leaving};
+use crate::network::border::ring::Inbox;
 
 /// A part of a network.
 pub(crate) struct Part {
@@ -85,29 +85,28 @@ impl Part {
 
     /// Takes what another part has sent.
     pub fn receive(&mut self, from: usize, inbox: &mut Inbox) {
-        let Some(messages) = inbox.receive() else { return };
         let network = &mut self.network;
         let border = network.border.as_mut().expect("a part has a border");
         let exchange = &mut border.with[from];
-        for message in messages {
+        for Arrival { at, direction, packet, .. } in inbox.arrivals().into_iter().flatten() {
+            debug_assert!(at >= self.frontier, "a packet for the past");
             exchange.owe();
-            match message {
-                Message::InFlight { at, direction, packet, .. } => {
-                    debug_assert!(at >= self.frontier, "a packet for the past");
-                    network.in_flight.send(direction as usize, at, packet);
-                }
-                Message::Sent { key, host, packet } => {
-                    exchange.sent.push_back(Sent { key, host, packet });
-                }
-                Message::Spare(packet) => network.pool.give(packet),
-            }
+            network.in_flight.send(direction as usize, at, packet);
+        }
+        for sent in inbox.sent().into_iter().flatten() {
+            exchange.owe();
+            exchange.sent.push_back(sent);
+        }
+        for packet in inbox.spare().into_iter().flatten() {
+            exchange.owe();
+            network.pool.give(packet);
         }
     }
 
-    /// What another part is to have.
-    pub fn outgoing(&mut self, to: usize) -> &mut Vec<Message> {
+    /// What leaves for another part.
+    pub fn leaving(&mut self, to: usize) -> &mut Leaving {
         let border = self.network.border.as_mut().expect("a part has a border");
-        &mut border.with[to].messages
+        &mut border.with[to].leaving
     }
 
     /// Adds empty packets to that, for those that came.
