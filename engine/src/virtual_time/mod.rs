@@ -1,5 +1,6 @@
 //! Virtual time: a run advances from event to event as fast as the machine can.
 
+mod collector;
 mod threads;
 
 use std::collections::BTreeMap;

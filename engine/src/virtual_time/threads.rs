@@ -7,18 +7,17 @@
 //!
 //! The calling thread puts the rows of all parts in order.
 
-use std::collections::VecDeque;
 use std::hint::spin_loop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, Thread};
 use std::time;
 
 use narrows_common::{Duration, Time};
 
+use super::collector::{Collector, Message};
 use crate::error::EngineError;
-use crate::network::border::held_rows::Batch;
 use crate::network::border::ring::{Inbox, Outbox, rings};
 use crate::network::parts::Part;
 use crate::network::parts::cut::Cut;
@@ -27,10 +26,13 @@ use crate::network::{Network, Progress};
 /// How many times a part publishes its frontier in the least delay between parts. More would cost
 /// time, and fewer would let others wait.
 const STEPS: u64 = 4;
-/// Looks at other frontiers before a waiting thread sleeps: some ten microseconds.
-const LOOKS: u32 = 500;
+/// Looks at other frontiers before a waiting thread sleeps: some tens of microseconds.
+const LOOKS: u32 = 250;
+/// Hints to the processor between two looks. A look takes a frontier's cache line from the core
+/// that writes it, so with fewer hints that core would wait more often.
+const HINTS_PER_LOOK: u32 = 8;
 /// So many looks apart, a waiting thread also empties its rings, and sends what did not fit.
-const LOOKS_PER_EXCHANGE: u32 = 64;
+const LOOKS_PER_EXCHANGE: u32 = 32;
 /// The longest sleep: a thread also wakes by itself, to see whether it is to stop.
 const LONGEST_SLEEP: time::Duration = time::Duration::from_millis(1);
 /// Collections of rows in a message to the calling thread, which must be woken for it.
@@ -82,16 +84,6 @@ struct Shared {
     is_to_stop: AtomicBool,
 }
 
-/// What a thread says to the calling thread.
-struct Message {
-    part: usize,
-    /// All rows before it have been sent.
-    reached: Time,
-    progress: Progress,
-    batches: Vec<Batch>,
-    failed: Option<EngineError>,
-}
-
 /// Advances a network in parts to `end`. Returns when the run stopped.
 ///
 /// # Errors
@@ -110,6 +102,7 @@ pub(super) fn advance(
     };
     let step = Duration::from_ps((cut.least_delay().as_ps() / STEPS).max(1));
     let stop = end + Duration::from_ps(1);
+    let is_crowded = thread::available_parallelism().is_ok_and(|cores| cores.get() < parts.len());
     let (stopped, parts) = thread::scope(|scope| {
         let mut collector = Collector::new(network, parts.len());
         let (tell, told) = sync_channel(WAITING_MESSAGES);
@@ -122,6 +115,7 @@ pub(super) fn advance(
                 step,
                 stop,
                 tell: tell.clone(),
+                is_crowded,
                 published: Time::ZERO,
             };
             threads.push(scope.spawn(move || turns.run(part())));
@@ -185,6 +179,8 @@ struct Turns<'a> {
     /// Later than every event.
     stop: Time,
     tell: SyncSender<Message>,
+    /// Threads outnumber the cores, so one that waits lets others run.
+    is_crowded: bool,
     /// The frontier that others see.
     published: Time,
 }
@@ -227,6 +223,7 @@ impl Turns<'_> {
             if self.is_to_stop() {
                 return None;
             }
+            looks += 1;
             if looks % LOOKS_PER_EXCHANGE == 0 {
                 // Others may wait for room in the rings, or sleep.
                 self.receive(part);
@@ -235,12 +232,13 @@ impl Turns<'_> {
                 }
                 self.wake_others();
             }
-            looks += 1;
-            if looks < LOOKS {
-                spin_loop();
-            } else {
+            if looks == LOOKS {
                 self.shared.sleepers[self.own].sleep(|| self.bound() > part.frontier);
                 looks = 0;
+            } else if self.is_crowded {
+                thread::yield_now();
+            } else {
+                (0..HINTS_PER_LOOK).for_each(|_| spin_loop());
             }
         }
     }
@@ -311,71 +309,6 @@ impl Drop for Turns<'_> {
     }
 }
 
-/// What the calling thread knows of the parts.
-struct Collector<'a> {
-    network: &'a mut Network,
-    /// By part: rows that wait for those of other parts.
-    batches: Vec<VecDeque<Batch>>,
-    reached: Vec<Time>,
-    progress: Vec<Progress>,
-}
-
-impl<'a> Collector<'a> {
-    fn new(network: &'a mut Network, parts: usize) -> Self {
-        Collector {
-            network,
-            batches: (0..parts).map(|_| VecDeque::new()).collect(),
-            reached: vec![Time::ZERO; parts],
-            progress: vec![Progress::default(); parts],
-        }
-    }
-
-    /// Records the rows of all parts until each has ended.
-    fn record(
-        &mut self,
-        told: &Receiver<Message>,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(), EngineError> {
-        for message in told {
-            if let Some(error) = message.failed {
-                return Err(error);
-            }
-            self.batches[message.part].extend(message.batches);
-            self.reached[message.part] = message.reached;
-            self.progress[message.part] = message.progress;
-            while let Some(batches) = self.next_collection() {
-                self.network.record(batches)?;
-            }
-            if !progress(&self.sum()) {
-                return Err(EngineError::Cancelled);
-            }
-        }
-        Ok(())
-    }
-
-    /// The rows of all parts of the first collection, if all parts have reached it.
-    fn next_collection(&mut self) -> Option<Vec<Batch>> {
-        let reached = self.reached.iter().copied().min()?;
-        let fronts = self.batches.iter().filter_map(VecDeque::front);
-        let until = fronts.map(|batch| batch.until).min().filter(|&until| until <= reached)?;
-        let of_part = |batches: &mut VecDeque<Batch>| match batches.front() {
-            Some(first) if first.until == until => batches.pop_front(),
-            _ => None,
-        };
-        Some(self.batches.iter_mut().filter_map(of_part).collect())
-    }
-
-    /// The progress of all parts.
-    fn sum(&self) -> Progress {
-        self.progress.iter().fold(Progress::default(), |all, part| Progress {
-            now: part.now.max(all.now),
-            events: all.events + part.events,
-            packets: all.packets + part.packets,
-            completed_flows: all.completed_flows + part.completed_flows,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,7 +320,16 @@ mod tests {
         let (tell, _told) = sync_channel(1);
         let (step, stop, published) = (Duration::ZERO, Time::MAX, Time::ZERO);
         let (own, neighbours) = (0, vec![]);
-        let turns = Turns { own, shared: &shared, neighbours, step, stop, tell, published };
+        let turns = Turns {
+            own,
+            shared: &shared,
+            neighbours,
+            step,
+            stop,
+            tell,
+            published,
+            is_crowded: false,
+        };
         let part = || -> Part { panic!("in a part, on purpose") };
         let ended = thread::scope(|scope| scope.spawn(move || turns.run(part())).join());
         assert!(ended.is_err());
