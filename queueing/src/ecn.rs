@@ -25,25 +25,28 @@ pub fn ecn(packet: &Packet) -> Ecn {
     EcnBytes::of(packet).codepoint()
 }
 
-/// Where a packet has its ECN field: the EtherType and the two bytes behind it.
+/// Where a packet has its ECN field: the EtherType, and the second byte behind it.
 ///
-/// Equal before and after a program, they say that it did not mark the packet.
+/// Equal before and after a program, they say that it did not mark the packet. The byte between
+/// them is left out: where a program has just written some of several bytes, a processor waits
+/// before it can read them together.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct EcnBytes(Option<[u8; 4]>);
+pub struct EcnBytes(Option<([u8; 2], u8)>);
 
 impl EcnBytes {
     /// Of a packet now.
     #[inline]
     pub fn of(packet: &Packet) -> Self {
-        EcnBytes(packet.data.get(12..).and_then(|rest| rest.first_chunk()).copied())
+        let bytes = packet.data.get(12..16);
+        EcnBytes(bytes.map(|bytes| ([bytes[0], bytes[1]], bytes[3])))
     }
 
     /// The codepoint.
     #[inline]
     pub fn codepoint(self) -> Ecn {
         let bits = match self.0 {
-            Some([8, 0, _, tos]) => tos & CODEPOINT,
-            Some([0x86, 0xdd, _, class]) => class >> 4 & CODEPOINT,
+            Some(([8, 0], tos)) => tos & CODEPOINT,
+            Some(([0x86, 0xdd], class)) => class >> 4 & CODEPOINT,
             _ => 0,
         };
         [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(bits)]

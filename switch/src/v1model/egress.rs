@@ -12,20 +12,20 @@ impl V1Model {
     pub(crate) fn egress(&mut self, dequeued: Dequeued<Item>) {
         self.machine.restore_bridged(&self.program, &dequeued.queued.packet.state.bridged);
         self.set_egress_metadata(&dequeued);
-        let Dequeued { port, queue, at, queued, .. } = dequeued;
-        let Queued { packet: mut item, label, is_marked, .. } = queued;
+        let Dequeued { port, queue, at, .. } = dequeued;
+        let Queued { packet: mut item, ref label, is_marked, .. } = dequeued.queued;
         let before = EcnBytes::of(&item.packet);
         if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {
             match self.end_egress(item) {
                 Some(goes_on) => item = goes_on,
-                None => return self.tm.drop_dequeued(at, port, queue, label),
+                None => return self.tm.drop_dequeued(at, port, queue, *label),
             }
         }
         let after = EcnBytes::of(&item.packet);
         if is_marked {
             mark_ce(&mut item.packet);
         } else if after != before && after.codepoint() == Ecn::Ce && before.codepoint() != Ecn::Ce {
-            self.tm.count_mark(at, port, queue, label);
+            self.tm.count_mark(at, port, queue, *label);
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
         if truncate != 0 {

@@ -12,6 +12,10 @@ const COPIED_MAX: u32 = 256;
 
 /// Units of a copy, the largest first.
 const UNITS: [Type; 5] = [types::I8X16, types::I64, types::I32, types::I16, types::I8];
+const SCALARS: [Type; 4] = [types::I64, types::I32, types::I16, types::I8];
+
+/// With more stores for a word, to load it first takes less time.
+const UNITS_PER_WORD: usize = 2;
 
 impl Translator<'_, '_> {
     /// Whether [`Translator::patch`] supports the program.
@@ -126,11 +130,18 @@ impl Translator<'_, '_> {
             let (parts, after) = rest.split_at(word.count as usize);
             rest = after;
             let covered = parts.iter().fold(0, |bits, part| bits | part.mask << part.shift);
-            let mut value = self.rest(types::I64, start, word.byte, covered);
+            let (units, mut value) = match whole_units(covered) {
+                Some(units) => (units, self.constant(0)),
+                None => (vec![(0, types::I64)], self.rest(types::I64, start, word.byte, covered)),
+            };
             for part in parts {
                 value = self.put(value, part.slot, part.shift, part.mask);
             }
-            self.put_big_endian(types::I64, value, start, word.byte);
+            for (at, unit) in units {
+                let behind = types::I64.bytes() - at - unit.bytes();
+                let shifted = self.builder.ins().ushr_imm(value, i64::from(8 * behind));
+                self.put_big_endian(unit, shifted, start, word.byte + at as u16);
+            }
         }
         for plan in &plans.others {
             let kind = kind_of(plan);
@@ -165,6 +176,26 @@ impl Translator<'_, '_> {
     }
 }
 
+/// The units that write these bits of a big-endian word and no others: the first byte and the type
+/// of each. `None` if there are too many, or a byte is covered in part. Without them, a word is
+/// loaded and stored as a whole. If it overlaps the one stored before, the processor waits.
+fn whole_units(covered: u64) -> Option<Vec<(u32, Type)>> {
+    let bytes = covered.to_be_bytes();
+    let mut units = Vec::new();
+    let mut at = 0;
+    while let Some(unset) = bytes[at..].iter().position(|&byte| byte != 0) {
+        at += unset;
+        let is_whole = |unit: &&Type| {
+            let end = at + unit.bytes() as usize;
+            bytes.get(at..end).is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0xff))
+        };
+        let unit = *SCALARS.iter().find(is_whole)?;
+        units.push((at as u32, unit));
+        at += unit.bytes() as usize;
+    }
+    (units.len() <= UNITS_PER_WORD).then_some(units)
+}
+
 /// Whether every field is in a window of whole bytes.
 pub(super) fn is_plain(plans: &FieldPlans) -> bool {
     !plans.others.iter().any(|plan| matches!(plan.window, Window::Bits { .. }))
@@ -181,5 +212,40 @@ pub(super) fn kind_of(plan: &FieldPlan) -> Type {
         Window::Two => types::I16,
         Window::Four => types::I32,
         Window::Bits { .. } => unreachable!("is_plain() leaves these out"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bits that units write.
+    fn covered(units: &[(u32, Type)]) -> u64 {
+        units.iter().fold(0, |bits, &(at, unit)| {
+            let behind = types::I64.bytes() - at - unit.bytes();
+            let own = mask(unit.bits()) << (8 * behind);
+            assert_eq!(bits & own, 0, "no byte is written twice");
+            bits | own
+        })
+    }
+
+    #[test]
+    fn units_write_whole_bytes_and_no_others() {
+        for bytes in 0..=u8::MAX {
+            let bits = (0..8).filter(|bit| bytes >> bit & 1 == 1);
+            let wanted = bits.fold(0, |bits, bit| bits | 0xff << (8 * bit));
+            if let Some(units) = whole_units(wanted) {
+                assert_eq!(covered(&units), wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn a_mac_address_takes_two_units_and_a_part_of_a_byte_none() {
+        let expected = vec![(0, types::I32), (4, types::I16)];
+        assert_eq!(whole_units(0xffff_ffff_ffff_0000), Some(expected));
+        assert_eq!(whole_units(u64::MAX), Some(vec![(0, types::I64)]));
+        assert_eq!(whole_units(0xff00_ff00_ff00_0000), None, "too many");
+        assert_eq!(whole_units(0x0fff_0000_0000_0000), None);
     }
 }
