@@ -100,8 +100,13 @@ impl<P> Fifo<P> {
     /// Adds a packet at the tail.
     #[inline]
     pub fn push(&mut self, packet: Queued<P>) {
-        self.bytes += packet.label.length;
-        self.packets.push_back(packet);
+        let Queued { packet, label, enqueued_at, depth_before, is_marked } = packet;
+        let Label { number, flow, length } = label;
+        self.bytes += length;
+        // Field by field: a processor that has just written the fields waits before it can copy
+        // several of them together.
+        let label = Label { number, flow, length };
+        self.packets.push_back(Queued { packet, label, enqueued_at, depth_before, is_marked });
     }
 
     /// Takes the packet at the head, and asks for the memory of those behind it.
