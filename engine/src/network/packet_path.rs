@@ -161,19 +161,22 @@ impl Network {
 
     /// A packet enters the cable at a switch's port and arrives at the cable's far end.
     fn enter_cable(&mut self, index: usize, transmit: Transmit) {
-        let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
-            return self.switches[index].switch.recycle(transmit.packet);
+        // Field by field: the switch has just written them, and a processor waits before it can
+        // copy several of them together.
+        let Transmit { port, start, end, packet } = transmit;
+        let Some(cable) = self.switches[index].cables[usize::from(port)] else {
+            return self.switches[index].switch.recycle(packet);
         };
         if let Some(link) = cable.impaired {
-            return self.enter_impaired(link, transmit.end, transmit.packet);
+            return self.enter_impaired(link, end, packet);
         }
         if let Some(wires) = &mut self.wire_map {
+            let transmit = Transmit { port, start, end, packet };
             if let Some(packet) = wires.leave_switch(index, transmit, cable.delay) {
                 self.switches[index].switch.recycle(packet);
             }
             return;
         }
-        let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
         match cable.to {
             FarEnd::Direction(direction) => self.send(direction, arrival, packet),
