@@ -28,9 +28,10 @@ use crate::network::{Network, Progress};
 const STEPS: u64 = 4;
 /// Looks at other frontiers before a waiting thread sleeps: some tens of microseconds.
 const LOOKS: u32 = 250;
-/// Hints to the processor between two looks. A look takes a frontier's cache line from the core
-/// that writes it, so with fewer hints that core would wait more often.
-const HINTS_PER_LOOK: u32 = 8;
+/// Between two looks are hints to the processor: twice as many after each look, this number of
+/// times. A look takes a frontier's cache line from the core that writes it, so with fewer hints
+/// that core would wait more often.
+const DOUBLINGS: u32 = 3;
 /// So many looks apart, a waiting thread also empties its rings, and sends what did not fit.
 const LOOKS_PER_EXCHANGE: u32 = 32;
 /// The longest sleep: a thread also wakes by itself, to see whether it is to stop.
@@ -238,7 +239,7 @@ impl Turns<'_> {
             } else if self.is_crowded {
                 thread::yield_now();
             } else {
-                (0..HINTS_PER_LOOK).for_each(|_| spin_loop());
+                (0..1 << looks.min(DOUBLINGS)).for_each(|_| spin_loop());
             }
         }
     }
