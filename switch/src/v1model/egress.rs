@@ -13,6 +13,7 @@ impl V1Model {
         self.machine.restore_bridged(&self.program, &dequeued.queued.packet.state.bridged);
         self.set_egress_metadata(&dequeued);
         let Dequeued { port, queue, at, .. } = dequeued;
+        // The label is copied only where it is needed.
         let Queued { packet: mut item, ref label, is_marked, .. } = dequeued.queued;
         let before = EcnBytes::of(&item.packet);
         if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {

@@ -42,6 +42,13 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// What leaves, to which the caller adds a packet.
+    #[inline]
+    fn leave(&mut self) -> &mut Leaving {
+        self.owed -= 1;
+        &mut self.leaving
+    }
+
     /// A packet came, maybe an empty one.
     #[inline]
     pub fn owe(&mut self) {
@@ -98,10 +105,8 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
-        let exchange = &mut self.with[part];
-        exchange.owed -= 1;
         let (direction, bytes) = (direction as u32, Address::of(&packet.data));
-        exchange.leaving.arrivals.push(Arrival { at, packet, bytes, direction });
+        self.with[part].leave().arrivals.push(Arrival { at, packet, bytes, direction });
         None
     }
 
@@ -112,9 +117,8 @@ impl Border {
         if part == self.own {
             return Some(packet);
         }
-        let exchange = &mut self.with[part];
-        exchange.owed -= 1;
-        exchange.leaving.sent.push(Sent { key: self.key, packet, host: host as u32 });
+        let sent = Sent { key: self.key, packet, host: host as u32 };
+        self.with[part].leave().sent.push(sent);
         None
     }
 
@@ -122,8 +126,7 @@ impl Border {
     pub fn give_back(&mut self, pool: &mut PacketPool) {
         for exchange in &mut self.with {
             while exchange.owed > MOST_OWED && !pool.is_empty() {
-                exchange.owed -= 1;
-                exchange.leaving.spare.push(pool.take());
+                exchange.leave().spare.push(pool.take());
             }
         }
     }

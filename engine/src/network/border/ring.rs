@@ -53,7 +53,7 @@ fn send<T>(ring: &mut Producer<T>, messages: &mut Vec<T>) -> bool {
     if messages.is_empty() {
         return true;
     }
-    // The receiver writes the exact number of free slots, in its own cache line.
+    // How far the receiver is stands in a cache line that it writes: read only if there is need.
     let known = ring.cached_slots();
     let free = if known < messages.len() { ring.slots() } else { known };
     let fitting = messages.len().min(free);

@@ -12,9 +12,8 @@ const COPIED_MAX: u32 = 256;
 
 /// Units of a copy, the largest first.
 const UNITS: [Type; 5] = [types::I8X16, types::I64, types::I32, types::I16, types::I8];
-const SCALARS: [Type; 4] = [types::I64, types::I32, types::I16, types::I8];
 
-/// With more stores for a word, to load it first takes less time.
+/// The most stores for a word that is not loaded first.
 const UNITS_PER_WORD: usize = 2;
 
 impl Translator<'_, '_> {
@@ -189,7 +188,7 @@ fn whole_units(covered: u64) -> Option<Vec<(u32, Type)>> {
             let end = at + unit.bytes() as usize;
             bytes.get(at..end).is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0xff))
         };
-        let unit = *SCALARS.iter().find(is_whole)?;
+        let unit = *UNITS.iter().find(is_whole)?;
         units.push((at as u32, unit));
         at += unit.bytes() as usize;
     }
