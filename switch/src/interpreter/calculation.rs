@@ -1,6 +1,6 @@
 //! The input of a hash or checksum: fields concatenated bit by bit.
 
-use crate::ir::{Calculation, Header, Input, Program, Slot, Slots, fold_sum};
+use crate::ir::{Calculation, Header, Input, Program, Slot, Slots, fold_sum, mask};
 use narrows_common::Packet;
 
 /// Bits collected, the most significant first.
@@ -77,6 +77,13 @@ pub(crate) fn calculate(
         let part = |&(slot, shift): &(Slot, u8)| slots[slot as usize] << shift;
         return fold_sum(sum.fields.iter().map(part).sum());
     }
+    if calculation.is_short {
+        let (value, bits) = concatenated(program, &calculation.inputs, slots);
+        let count = bits.div_ceil(8);
+        // Zeros fill the last byte.
+        let bytes = (value << (8 * count - bits)).to_be_bytes();
+        return calculation.algorithm.digest_short(bytes, count as usize);
+    }
     buffer.clear();
     for input in &calculation.inputs {
         collect(program, input, slots, packet, buffer);
@@ -88,6 +95,22 @@ pub(crate) fn calculate(
     let tail = packet.data.get(start..).unwrap_or(&[]);
     let parts = [buffer.bytes(), tail, packet.payload()];
     calculation.algorithm.digest(&parts, packet.zeros as usize)
+}
+
+/// The bits of a short calculation's inputs, as one number, and how many they are.
+fn concatenated(program: &Program, inputs: &[Input], slots: &Slots) -> (u128, u32) {
+    inputs.iter().fold((0, 0), |(value, bits), input| match *input {
+        Input::Field { header: Some(header), .. }
+            if slots[program.headers[header as usize].valid() as usize] == 0 =>
+        {
+            (value, bits)
+        }
+        Input::Field { slot, width, .. } | Input::Constant { slot, width } => {
+            let field = u128::from(slots[slot as usize] & mask(width));
+            (value << width | field, bits + width)
+        }
+        Input::Varbit { .. } | Input::Header { .. } => unreachable!("it is not short"),
+    })
 }
 
 fn collect(

@@ -20,6 +20,8 @@ pub(crate) struct Calculation {
     pub payload: bool,
     /// Set if the whole calculation is a one's complement sum over one header's fields.
     pub sum: Option<FieldSum>,
+    /// The inputs are fields and constants of 128 bits together at most, each of 64 at most.
+    pub is_short: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

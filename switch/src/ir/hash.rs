@@ -5,6 +5,7 @@
 //! `_custom` algorithms start with bmv2's defaults: CRC-8/SMBUS, crc16, crc32 and a reflected
 //! CRC-64 of polynomial 0x1b. csum16 follows RFC 1071.
 
+use super::short_crc32::{SHORT_BYTES, short_crc32};
 use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
 
 /// A hash algorithm by p4c's name.
@@ -35,6 +36,14 @@ impl Algorithm {
             "xor32" => Algorithm::Xor32,
             _ => return None,
         })
+    }
+
+    /// The hash of the last `count` bytes of `bytes`.
+    pub(crate) fn digest_short(self, bytes: [u8; SHORT_BYTES], count: usize) -> u64 {
+        match (self, short_crc32(bytes, count)) {
+            (Algorithm::Crc32, Some(crc)) => crc.into(),
+            _ => self.digest(&[&bytes[SHORT_BYTES - count..]], 0),
+        }
     }
 
     /// The hash of `parts`, then `zeros` zero bytes.

@@ -11,6 +11,7 @@ mod metadata;
 mod op;
 mod parser;
 mod program;
+mod short_crc32;
 mod slot;
 mod table;
 mod wide_op;
@@ -29,6 +30,7 @@ pub(crate) use metadata::{MetadataField, SET_BEFORE_EGRESS, StandardMetadata};
 pub(crate) use op::{Op, Pc};
 pub(crate) use parser::{Case, ParserErrors, Select, ValueSet};
 pub(crate) use program::{Block, Program};
+pub(crate) use short_crc32::SHORT_BYTES;
 pub(crate) use slot::{NOWHERE, Slot, Slots, internal, limbs, mask};
 pub(crate) use table::{
     Action, ActionProfile, ConstEntry, GROUP, KeyField, KeyLoad, MEMBER, MatchKind, Parameter,

@@ -4,7 +4,8 @@ use super::error::LoadError;
 use super::json::CalculationInput;
 use super::loader::Loader;
 use crate::ir::{
-    Algorithm, Block, Calculation, Checksum, FieldSum, Input, Integer, NOWHERE, Op, limbs, mask,
+    Algorithm, Block, Calculation, Checksum, FieldSum, Input, Integer, NOWHERE, Op, SHORT_BYTES,
+    limbs, mask,
 };
 
 impl Loader<'_> {
@@ -56,7 +57,8 @@ impl Loader<'_> {
             (Algorithm::Csum16, false) => field_sum(&inputs),
             _ => None,
         };
-        Ok(Calculation { algorithm, inputs, payload, sum })
+        let is_short = !payload && is_short(&inputs);
+        Ok(Calculation { algorithm, inputs, payload, sum, is_short })
     }
 
     pub(crate) fn field_input(&mut self, value: &super::value::Value) -> Result<Input, LoadError> {
@@ -123,6 +125,16 @@ impl Loader<'_> {
         self.emit(Op::Halt);
         Ok(())
     }
+}
+
+/// Whether the inputs fit into an integer of 128 bits, and each into a slot.
+fn is_short(inputs: &[Input]) -> bool {
+    let width = |input: &Input| match *input {
+        Input::Field { width, .. } | Input::Constant { width, .. } if width <= 64 => Some(width),
+        _ => None,
+    };
+    let widths = inputs.iter().map(width);
+    widths.sum::<Option<u32>>().is_some_and(|bits| bits <= 8 * SHORT_BYTES as u32)
 }
 
 /// A one's complement sum over fields of one header, as shifts and additions. The sum of 16-bit
