@@ -6,6 +6,7 @@ pub mod budgets;
 pub mod histogram;
 pub mod length;
 pub mod packet;
+mod payload;
 pub mod prefetch;
 pub mod record;
 pub mod rng;
@@ -16,7 +17,8 @@ pub mod wheel;
 
 pub use histogram::Histogram;
 pub use length::LengthBasis;
-pub use packet::{Checksums, Packet, PacketPool, Payload};
+pub use packet::{Checksums, Packet, PacketPool};
+pub use payload::{Lender, Payload};
 pub use rng::Rng;
 pub use serializer::Serializer;
 pub use time::{Duration, PS_PER_S, Time};

@@ -1,46 +1,7 @@
 //! A packet: real bytes, then data that stays in place: bytes in a device's memory, and a count of
 //! zeros.
 
-use core::any::Any;
-use core::fmt;
-
-/// Bytes that stay in place while their packet travels.
-pub trait Payload: fmt::Debug + Send + Sync {
-    /// The bytes.
-    fn bytes(&self) -> &[u8];
-    /// Removes the first `count` bytes, which must exist.
-    fn cut_front(&mut self, count: usize);
-    /// Keeps the first `len` bytes, which must exist.
-    fn truncate(&mut self, len: usize);
-    /// Lets the lender take its memory back.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
-
-impl Payload for Vec<u8> {
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-
-    fn cut_front(&mut self, count: usize) {
-        self.drain(..count);
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.truncate(len);
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
-}
-
-impl PartialEq for dyn Payload {
-    fn eq(&self, other: &dyn Payload) -> bool {
-        self.bytes() == other.bytes()
-    }
-}
-
-impl Eq for dyn Payload {}
+use crate::payload::Payload;
 
 /// The state of a packet's checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +34,7 @@ pub struct Packet {
     /// The packet's first bytes.
     pub data: Vec<u8>,
     /// The bytes after them.
-    pub payload: Option<Box<dyn Payload>>,
+    pub payload: Option<Payload>,
     /// The number of zero bytes after these.
     pub zeros: u32,
     /// The state of its checksums.
@@ -89,20 +50,25 @@ impl Packet {
     /// The length on the wire in bytes, with Ethernet header, without check sequence.
     #[inline]
     pub fn len(&self) -> usize {
-        self.data.len() + self.payload().len() + self.zeros as usize
+        self.data.len() + self.payload_len() + self.zeros as usize
     }
 
     /// The bytes between `data` and the zeros.
     #[inline]
     pub fn payload(&self) -> &[u8] {
-        self.payload.as_deref().map_or(&[], Payload::bytes)
+        self.payload.as_ref().map_or(&[], Payload::bytes)
+    }
+
+    #[inline]
+    fn payload_len(&self) -> usize {
+        self.payload.as_ref().map_or(0, Payload::len)
     }
 
     /// Moves the first `count` bytes, which must exist, into `data`.
     pub fn materialise(&mut self, count: usize) {
         let missing = count.saturating_sub(self.data.len());
         if let Some(payload) = &mut self.payload {
-            let taken = missing.min(payload.bytes().len());
+            let taken = missing.min(payload.len());
             self.data.extend_from_slice(&payload.bytes()[..taken]);
             payload.cut_front(taken);
         }
@@ -141,7 +107,7 @@ impl Packet {
         let mut left = len.saturating_sub(self.data.len());
         self.data.truncate(len);
         if let Some(payload) = &mut self.payload {
-            let kept = left.min(payload.bytes().len());
+            let kept = left.min(payload.len());
             payload.truncate(kept);
             left -= kept;
         }
@@ -212,7 +178,7 @@ mod tests {
 
     /// [`BYTES`] in all three representations.
     fn packet() -> Packet {
-        let payload: Option<Box<dyn Payload>> = Some(Box::new(vec![4, 5, 6]));
+        let payload = Some(Payload::leaked(vec![4, 5, 6]));
         Packet { data: vec![1, 2, 3], payload, zeros: 2, checksums: Checksums::Verified }
     }
 

@@ -26,6 +26,11 @@ pub fn prefetch_slice<T>(slice: &[T], bytes: usize) {
 pub struct Address(usize);
 
 impl Address {
+    /// The address of something of a foreign type.
+    pub fn new(address: usize) -> Self {
+        Address(address)
+    }
+
     /// The address of a slice.
     #[inline(always)]
     pub fn of<T>(slice: &[T]) -> Self {

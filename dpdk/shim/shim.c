@@ -151,14 +151,18 @@ uint8_t *nrw_mbuf_data(struct rte_mbuf *mbuf, uint32_t *length)
 	return rte_pktmbuf_mtod(mbuf, uint8_t *);
 }
 
-/* Makes an mbuf `length` bytes long by moving its front; NULL if there is no room. */
-uint8_t *nrw_mbuf_resize(struct rte_mbuf *mbuf, uint32_t length)
+/* Keeps `length` bytes of an mbuf from `start` on, with `front` bytes before them; NULL if there is
+ * no room. */
+uint8_t *nrw_mbuf_frame(struct rte_mbuf *mbuf, uint32_t start, uint32_t length, uint32_t front)
 {
-	uint32_t before = rte_pktmbuf_data_len(mbuf);
+	uint32_t at = mbuf->data_off + start;
 
-	if (length > before)
-		return (uint8_t *)rte_pktmbuf_prepend(mbuf, (uint16_t)(length - before));
-	return (uint8_t *)rte_pktmbuf_adj(mbuf, (uint16_t)(before - length));
+	if (front > at || front + length > UINT16_MAX)
+		return NULL;
+	mbuf->data_off = (uint16_t)(at - front);
+	mbuf->data_len = (uint16_t)(front + length);
+	mbuf->pkt_len = front + length;
+	return rte_pktmbuf_mtod(mbuf, uint8_t *);
 }
 
 /* Makes an mbuf `length` bytes long by moving its end; NULL if there is no room. */

@@ -1,13 +1,13 @@
 //! Packet memory: [`Mempool`] and [`Mbuf`].
 
-use core::any::Any;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::ffi::CString;
 
-use narrows_common::Payload;
+use narrows_common::prefetch::Address;
+use narrows_common::{Lender, Payload};
 
 use crate::eal::Eal;
 use crate::error::{Error, reason};
@@ -141,11 +141,12 @@ impl Mbuf {
         self.bytes(data, length)
     }
 
-    /// Like `resize`, by moving its front.
-    pub fn resize_front(&mut self, length: usize) -> Option<&mut [u8]> {
+    /// Its bytes, to write.
+    pub fn data_mut(&mut self) -> &mut [u8] {
+        let mut length = 0;
         // SAFETY: the mbuf is ours.
-        let data = unsafe { sys::nrw_mbuf_resize(self.0.as_ptr(), to_u32(length)?) };
-        self.bytes(data, length)
+        let data = unsafe { sys::nrw_mbuf_data(self.0.as_ptr(), &mut length) };
+        self.bytes(data, length as usize).expect("a segment has an address")
     }
 
     fn bytes(&mut self, data: *mut u8, length: usize) -> Option<&mut [u8]> {
@@ -161,23 +162,63 @@ impl Mbuf {
     }
 }
 
-/// The end of a packet may stay in the mbuf in which it arrived.
-impl Payload for Mbuf {
-    fn bytes(&self) -> &[u8] {
-        self.data()
+/// All mbufs as memory lent to packets.
+#[derive(Debug)]
+struct Mbufs(#[expect(dead_code, reason = "without a size, its address might not be its own")] u8);
+
+static MBUFS: Mbufs = Mbufs(0);
+
+/// Only [`Mbuf::into_payload`] passes `MBUFS` to a payload, and nothing else has it. So each handle
+/// is an mbuf that its payload owns.
+impl Lender for Mbufs {
+    fn bytes<'a>(&'a self, handle: &'a usize) -> &'a [u8] {
+        let mut length = 0;
+        // SAFETY: the payload owns the mbuf, whose segment has `length` bytes at the pointer.
+        unsafe {
+            let data = sys::nrw_mbuf_data(*handle as *mut RawMbuf, &mut length);
+            core::slice::from_raw_parts(data, length as usize)
+        }
     }
 
-    fn cut_front(&mut self, count: usize) {
-        let kept = self.data().len() - count;
-        self.resize_front(kept).expect("a shorter mbuf has room");
+    fn prefetch(&self, handle: usize) {
+        Address::new(handle).prefetch(64);
+        Address::new(handle + 256).prefetch(128);
     }
 
-    fn truncate(&mut self, len: usize) {
-        self.resize(len).expect("a shorter mbuf has room");
+    fn take_back(&self, handle: usize) {
+        // SAFETY: the payload owned the mbuf, and ends.
+        unsafe { sys::nrw_mbuf_free(handle as *mut RawMbuf) }
+    }
+}
+
+impl Mbuf {
+    /// Lends its bytes from `start` on to a packet.
+    ///
+    /// # Panics
+    /// If it has fewer bytes.
+    pub fn into_payload(self, start: usize) -> Payload {
+        let len = self.data().len().checked_sub(start).expect("the mbuf is so long");
+        let handle = self.0.as_ptr() as usize;
+        self.forget();
+        Payload::new(&MBUFS, handle, start as u16, len as u16)
     }
 
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
+    /// The mbuf of a payload, with its bytes and `front` bytes before them, whose value is
+    /// arbitrary.
+    ///
+    /// # Errors
+    /// The payload, if its mbuf has no room there, or if it is no mbuf.
+    pub fn with_front(payload: Payload, front: usize) -> Result<Mbuf, Payload> {
+        let (handle, start, len) = payload.give_back(&MBUFS)?;
+        // SAFETY: the payload owned the mbuf, whose segment contains these bytes.
+        let data = unsafe {
+            let front = u32::try_from(front).unwrap_or(u32::MAX);
+            sys::nrw_mbuf_frame(handle as *mut RawMbuf, start.into(), len.into(), front)
+        };
+        match NonNull::new(handle as *mut RawMbuf) {
+            Some(mbuf) if !data.is_null() => Ok(Mbuf(mbuf)),
+            _ => Err(Payload::new(&MBUFS, handle, start, len)),
+        }
     }
 }
 

@@ -88,7 +88,7 @@ shim! {
     fn nrw_mbuf_alloc(pool: *mut RawPool) -> *mut RawMbuf;
     fn nrw_mbuf_free(mbuf: *mut RawMbuf);
     fn nrw_mbuf_data(mbuf: *mut RawMbuf, length: *mut u32) -> *mut u8;
-    fn nrw_mbuf_resize(mbuf: *mut RawMbuf, length: u32) -> *mut u8;
+    fn nrw_mbuf_frame(mbuf: *mut RawMbuf, start: u32, length: u32, front: u32) -> *mut u8;
     fn nrw_mbuf_set_length(mbuf: *mut RawMbuf, length: u32) -> *mut u8;
     fn nrw_device_probe(device: *const c_char) -> c_int;
     fn nrw_device_port(name: *const c_char, port: *mut u16) -> c_int;

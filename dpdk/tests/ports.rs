@@ -1,7 +1,7 @@
 //! DPDK on memory and vdevs that every machine has; requires libdpdk, but no hugepages or
 //! privileges.
 
-use narrows_common::Duration;
+use narrows_common::{Duration, Payload};
 use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Offloads, Port};
 
 const ALL: Offloads = Offloads { verifies_checksums: true, stamps: true, writes_checksums: true };
@@ -62,16 +62,20 @@ fn an_exhausted_pool_has_no_mbuf_and_recovers() {
 fn an_mbuf_grows_at_either_end_within_its_room() {
     let eal = eal();
     let pool = Mempool::new(eal, 63, 256).unwrap();
-    let mut mbuf = filled(&pool, b"payload");
-    mbuf.resize_front(10).unwrap()[..3].copy_from_slice(b"abc");
+    let mut mbuf = Mbuf::with_front(filled(&pool, b"payload").into_payload(0), 3).unwrap();
+    mbuf.data_mut()[..3].copy_from_slice(b"abc");
     assert_eq!(mbuf.data(), b"abcpayload");
-    mbuf.resize_front(4).unwrap();
-    assert_eq!(mbuf.data(), b"load");
-    mbuf.resize(2).unwrap();
-    assert_eq!(mbuf.data(), b"lo");
-    assert!(mbuf.resize(257).is_none() && mbuf.resize(100_000).is_none());
-    assert!(mbuf.resize_front(1000).is_none());
-    assert_eq!(mbuf.data(), b"lo");
+    mbuf.resize(8).unwrap();
+    assert_eq!(mbuf.data(), b"abcpaylo");
+    assert!(mbuf.resize(260).is_none() && mbuf.resize(100_000).is_none());
+    let mut payload = mbuf.into_payload(3);
+    payload.cut_front(3);
+    payload.truncate(1);
+    assert_eq!((payload.bytes(), payload.len()), (&b"l"[..], 1));
+    let payload = Mbuf::with_front(payload, 1000).unwrap_err();
+    assert_eq!(Mbuf::with_front(payload, 0).unwrap().data(), b"l");
+    assert!(Mbuf::with_front(Payload::leaked(vec![1]), 0).is_err());
+    assert_eq!(pool.available(), 63);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The receive side: converts the mbufs of a receive queue to packets with arrival times.
 
-use narrows_common::{Checksums, Duration, Packet, Payload, Time};
+use narrows_common::{Checksums, Duration, Packet, Time};
 use narrows_dpdk::{Clock, Mbuf, Mempool, Offloads, Queue};
 
 use super::device_clock::DeviceClock;
@@ -59,7 +59,7 @@ impl Inlet {
     pub(crate) fn unpack(
         &mut self,
         now: Time,
-        mut mbuf: Mbuf,
+        mbuf: Mbuf,
         is_short: bool,
         packet: &mut Packet,
     ) -> Time {
@@ -73,8 +73,7 @@ impl Inlet {
             packet.data.extend_from_slice(bytes);
         } else {
             packet.data.extend_from_slice(&bytes[..HEAD_BYTES]);
-            mbuf.cut_front(HEAD_BYTES);
-            packet.payload = Some(Box::new(mbuf));
+            packet.payload = Some(mbuf.into_payload(HEAD_BYTES));
         }
         at
     }

@@ -178,13 +178,13 @@ impl Wire {
         if packet.zeros == 0
             && let Some(payload) = packet.payload.take()
         {
-            let mut mbuf = *payload.into_any().downcast::<Mbuf>().expect("a path lends mbufs");
-            let whole = packet.data.len() + mbuf.data().len();
-            if let Some(bytes) = mbuf.resize_front(whole) {
-                bytes[..packet.data.len()].copy_from_slice(&packet.data);
-                return Some(mbuf);
+            match Mbuf::with_front(payload, packet.data.len()) {
+                Ok(mut mbuf) => {
+                    mbuf.data_mut()[..packet.data.len()].copy_from_slice(&packet.data);
+                    return Some(mbuf);
+                }
+                Err(payload) => packet.payload = Some(payload),
             }
-            packet.payload = Some(Box::new(mbuf));
         }
         let mut mbuf = self.pool.alloc()?;
         let bytes = mbuf.resize(packet.len())?;

@@ -155,7 +155,7 @@ fn packet(rng: &mut Rng, words: &[Vec<u8>]) -> Packet {
     }
     // The native twin sometimes gets half of the packet in a device's memory.
     let kept = (rng.range(0, 3) == 0).then(|| data.split_off(data.len() / 2));
-    let payload = kept.map(|kept| Box::new(kept) as Box<dyn Payload>);
+    let payload = kept.map(Payload::leaked);
     let zeros = if rng.range(0, 3) == 0 { rng.range(0, 1400) as u32 } else { 0 };
     Packet { data, payload, zeros, ..Packet::default() }
 }
