@@ -12,18 +12,20 @@
 
 use crate::switch::Switch;
 use crate::v1model::Handover;
-
-/// Slots per cache line of a processor.
-const LINE: usize = 8;
+use narrows_queueing::QueuedPacket;
 
 impl Handover {
-    /// Prefetches its memory into this core's cache. These loads overlap; the loads of a packet's
-    /// way through the switch would wait for each other.
-    pub fn fetch(&self) {
-        let item = &self.offer.item;
-        let bytes = [item.packet.data.first(), item.packet.payload().first()];
-        let slots = item.state.bridged.slots.iter().step_by(LINE);
-        core::hint::black_box((bytes, slots.fold(0, |sum, slot| sum ^ slot)));
+    /// Asks for its memory.
+    pub fn prefetch(&self) {
+        self.item.prefetch();
+    }
+
+    /// Asks for the memory that this points to.
+    pub fn prefetch_parts(&self) {
+        self.item.prefetch_parts();
+        if let Some(payload) = &self.item.packet.payload {
+            payload.prefetch();
+        }
     }
 }
 

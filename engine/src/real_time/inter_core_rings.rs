@@ -7,26 +7,32 @@
 //! port ─▶ pipeline 1: ingress ────────────┴▶ queue of a port there ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! The packets of one turn travel as one batch at its end. The rings are wait-free: no core waits
-//! for another. If the ring is full, the batch is kept, and the pipeline's ports are not read until
-//! the batch has gone. Incoming rings are emptied even when outgoing ones are full, so two full
+//! The packets of one turn become visible together at its end. The rings are wait-free: no core
+//! waits for another. If the ring is full, the rest is kept, and the pipeline's ports are not read
+//! until it has gone. Incoming rings are emptied even when outgoing ones are full, so two full
 //! rings always drain.
 
-use rtrb::{Consumer, Producer, PushError, RingBuffer};
+use std::collections::VecDeque;
 
-use crate::network::managed_switch::{ManagedSwitch, TaggedHandover};
+use narrows_switch::Handover;
+use rtrb::{Consumer, Producer, RingBuffer};
 
-/// The most turns whose packets may be on their way to a core.
-const RING: usize = 64;
+use crate::network::managed_switch::ManagedSwitch;
 
-/// The packets that a turn sends to one pipeline.
-type Batch = Vec<TaggedHandover>;
+/// The most packets on their way from one core to another.
+const RING: usize = 2048;
+/// The most packets that a turn takes from another core.
+const TAKEN: usize = 256;
+/// How many packets ahead a packet's memory is asked for.
+const AHEAD: usize = 6;
+/// How many packets ahead the memory that this points to is asked for.
+const PARTS_AHEAD: usize = 3;
 
 /// A pipeline's ends of the rings.
 #[derive(Debug, Default)]
 pub struct InterCoreRings {
-    inboxes: Vec<Consumer<Batch>>,
-    arrived: Batch,
+    inboxes: Vec<Consumer<Handover>>,
+    arrived: VecDeque<Handover>,
     /// Indexed by pipeline.
     outboxes: Vec<Outbox>,
 }
@@ -34,9 +40,9 @@ pub struct InterCoreRings {
 /// The ring to another pipeline.
 #[derive(Debug)]
 struct Outbox {
-    ring: Producer<Batch>,
+    ring: Producer<Handover>,
     /// Packets to send, including those that did not fit.
-    waiting: Batch,
+    waiting: Vec<Handover>,
 }
 
 /// The rings between this many pipelines: one set of ends for each; `None` if there is only one.
@@ -60,38 +66,46 @@ impl InterCoreRings {
     /// Takes packets from other pipelines, in time order. Returns the number of packets.
     pub(crate) fn take_in(&mut self, pipeline: &mut ManagedSwitch) -> usize {
         for inbox in &mut self.inboxes {
-            let batches = core::iter::from_fn(|| inbox.pop().ok());
-            self.arrived.extend(batches.take(RING).flatten());
+            let there = inbox.slots().min(TAKEN);
+            if let Ok(chunk) = inbox.read_chunk(there) {
+                self.arrived.extend(chunk);
+            }
         }
-        self.arrived.iter().for_each(|handed| handed.handover.fetch());
-        self.arrived.sort_by_key(|handed| handed.handover.at);
+        // The packets of one pipeline are in order.
+        if !self.arrived.iter().is_sorted_by_key(|handover| handover.at) {
+            self.arrived.make_contiguous().sort_by_key(|handover| handover.at);
+        }
         let count = self.arrived.len();
-        self.arrived.drain(..).for_each(|handed| pipeline.handle_handover(handed));
+        self.arrived.iter().take(AHEAD).for_each(Handover::prefetch);
+        self.arrived.iter().take(PARTS_AHEAD).for_each(Handover::prefetch_parts);
+        while let Some(handover) = self.arrived.pop_front() {
+            self.arrived.get(AHEAD - 1).into_iter().for_each(Handover::prefetch);
+            self.arrived.get(PARTS_AHEAD - 1).into_iter().for_each(Handover::prefetch_parts);
+            pipeline.receive_handover(handover);
+        }
         count
     }
 
     /// Sends the packets for other pipelines.
     pub(crate) fn send(&mut self, pipeline: &mut ManagedSwitch) {
-        for handed in pipeline.handovers.drain(..) {
-            self.outboxes[usize::from(handed.handover.pipeline)].waiting.push(handed);
+        while let Some(handover) = pipeline.poll_handover() {
+            self.outboxes[usize::from(handover.pipeline)].waiting.push(handover);
         }
         self.outboxes.iter_mut().for_each(Outbox::flush);
     }
 
-    /// Whether a batch did not fit into its ring.
+    /// Whether packets did not fit into their ring.
     pub(crate) fn is_full(&self) -> bool {
         self.outboxes.iter().any(|outbox| !outbox.waiting.is_empty())
     }
 }
 
 impl Outbox {
+    /// Sends what fits.
     fn flush(&mut self) {
-        if self.waiting.is_empty() {
-            return;
-        }
-        let batch = core::mem::take(&mut self.waiting);
-        if let Err(PushError::Full(batch)) = self.ring.push(batch) {
-            self.waiting = batch;
+        let fitting = self.waiting.len().min(self.ring.slots());
+        if let Ok(chunk) = self.ring.write_chunk_uninit(fitting) {
+            chunk.fill_from_iter(self.waiting.drain(..fitting));
         }
     }
 }

@@ -65,7 +65,7 @@ impl SwitchNode {
 
 impl Node for SwitchNode {
     fn handle_packet(&mut self, now: Time, wire: usize, packet: Box<Packet>) {
-        self.switch.handle_packet(now, self.ports[wire], packet);
+        self.switch.receive(now, self.ports[wire], packet);
     }
 
     fn handle_timeout(&mut self, now: Time) {

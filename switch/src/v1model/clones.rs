@@ -1,9 +1,9 @@
 //! Copies of packets: clones from ingress and egress, multicast.
 
 use super::instance;
-use super::item::{Item, Rounds};
+use super::item::{Enqueue, Item, Rounds};
 use super::model::V1Model;
-use super::work::{Offer, Work};
+use super::work::Work;
 use crate::interpreter::Extent;
 use crate::ir::architecture;
 use crate::ir::{MetadataField, internal};
@@ -83,10 +83,11 @@ impl V1Model {
             let mut copy = self.spare.copy(&item.packet, len);
             copy.state.flow = item.state.flow;
             copy.state.rounds = item.state.rounds;
-            let offer = self.offer_of(at, u64::from(replica.port), copy, false);
-            let offer = offer.map(|offer| Offer { is_duplicate, ..offer });
-            self.statistics.duplicated += u64::from(is_duplicate && offer.is_some());
-            self.work.extend(offer.map(Work::Offer));
+            let prepared = self.prepare_enqueue(at, u64::from(replica.port), copy, false);
+            let Some(mut copy) = prepared else { continue };
+            copy.state.enqueue.is_duplicate = is_duplicate;
+            self.statistics.duplicated += u64::from(is_duplicate);
+            self.work.push_back(Work::Offer(copy));
         }
     }
 
@@ -140,11 +141,11 @@ impl V1Model {
             put(standard.egress_rid, u64::from(replica.rid));
             copy.state.flow = item.state.flow;
             copy.state.rounds = rounds;
-            let frame_bytes = self.machine.get(internal::LENGTH);
+            let frame_bytes = self.machine.get(internal::LENGTH) as u32;
             self.machine.set(internal::LENGTH, length);
-            let (is_idle, is_duplicate) = (false, false);
-            let offer = Offer { port, priority: 0, frame_bytes, item: copy, is_idle, is_duplicate };
-            self.work.push_back(Work::Offer(offer));
+            let port = port as u16;
+            copy.state.enqueue = Enqueue { port, frame_bytes, ..Enqueue::default() };
+            self.work.push_back(Work::Offer(copy));
         }
     }
 }

@@ -74,10 +74,10 @@ impl V1Model {
         standard.instance_type.put(&mut self.machine.slots, instance::NORMAL);
         // The usual case: the packet enters its queue without waiting for other work.
         let is_next = self.work.is_empty();
-        let Some(offer) = self.offer_of(at, port, item, is_next) else { return };
+        let Some(item) = self.prepare_enqueue(at, port, item, is_next) else { return };
         match is_next {
-            true => self.offer(at, offer),
-            false => self.work.push_back(Work::Offer(offer)),
+            true => self.offer(at, item),
+            false => self.work.push_back(Work::Offer(item)),
         }
     }
 

@@ -12,13 +12,28 @@ pub(crate) struct Item {
     pub state: Box<ItemState>,
 }
 
-/// What the switch keeps of a packet.
+/// What the switch keeps of a packet, in one cache line.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct ItemState {
     pub bridged: Bridged,
     /// The flow that ingress found.
     pub flow: u32,
     pub rounds: Rounds,
+    pub enqueue: Enqueue,
+}
+
+/// How a packet enters a queue after ingress.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Enqueue {
+    pub priority: u64,
+    pub frame_bytes: u32,
+    /// The index of its port.
+    pub port: u16,
+    /// The port is idle, and nothing else happens before the packet arrives there.
+    pub is_idle: bool,
+    /// A copy of the packet has gone to the same port.
+    pub is_duplicate: bool,
 }
 
 /// The budget that keeps a packet and its copies from circulating forever.
@@ -86,4 +101,14 @@ pub struct Transmit {
     pub end: Time,
     /// The packet, as the program left it.
     pub packet: Box<Packet>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packets_state_is_a_cache_line() {
+        assert_eq!(size_of::<ItemState>(), 64);
+    }
 }

@@ -1,25 +1,25 @@
 //! Between ingress and egress: offers packets to ports' queues and dequeues them.
 
-use super::item::Item;
+use super::item::{Enqueue, Item};
 use super::model::V1Model;
-use super::work::{Handover, Offer, Work};
+use super::work::{Handover, Work};
 use crate::interpreter::Extent;
 use crate::ir::internal;
 use narrows_common::{Packet, Time};
 use narrows_queueing::Arrival;
 
 impl V1Model {
-    /// An offer of the packet and the program's state to a port; `None` if the port does not exist.
-    /// An offer that is handled `next` may leave its state in the machine.
+    /// Prepares a packet for the queue of a port. `None` if the port does not exist. A packet that
+    /// is offered `next` may leave its state in the machine.
     // Every unicast packet takes this path; a call would cost 30 more instructions.
     #[inline(always)]
-    pub(super) fn offer_of(
+    pub(super) fn prepare_enqueue(
         &mut self,
         at: Time,
         port: u64,
         mut item: Item,
         next: bool,
-    ) -> Option<Offer> {
+    ) -> Option<Item> {
         let Some(port) = self.tm.find(port) else {
             self.statistics.no_such_port += 1;
             self.spare.discard(item);
@@ -27,13 +27,16 @@ impl V1Model {
         };
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
-        let frame_bytes = self.machine.get(internal::LENGTH);
+        let frame_bytes = self.machine.get(internal::LENGTH) as u32;
         let is_idle = next && self.tm.is_idle(at, port);
         match is_idle {
             true => item.state.bridged.extent = Extent::InMachine,
             false => self.machine.save_bridged(&self.program, &mut item.state.bridged),
         }
-        Some(Offer { port, priority, frame_bytes, item, is_idle, is_duplicate: false })
+        let is_duplicate = false;
+        let port = port as u16;
+        item.state.enqueue = Enqueue { port, priority, frame_bytes, is_idle, is_duplicate };
+        Some(item)
     }
 
     /// Dequeues packets from a port until its serializer is busy or no packet waits.
@@ -57,18 +60,19 @@ impl V1Model {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Reentry(reentry) => self.ingress_again(at, reentry),
-                Work::Offer(offer) => self.offer(at, offer),
+                Work::Offer(item) => self.offer(at, item),
             }
         }
     }
 
     /// Queues or drops a packet, and dequeues what the port can send at once.
-    pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
-        if let Some(pipeline) = self.tm.elsewhere(offer.port) {
-            self.handovers.push_back(Handover { pipeline, at, offer });
+    pub(crate) fn offer(&mut self, at: Time, item: Item) {
+        let Enqueue { port, priority, frame_bytes, is_idle, is_duplicate } = item.state.enqueue;
+        let (port, frame_bytes) = (port.into(), frame_bytes.into());
+        if let Some(pipeline) = self.tm.elsewhere(port) {
+            self.handovers.push_back(Handover { at, pipeline, tag: 0, item });
             return;
         }
-        let Offer { port, priority, frame_bytes, item, is_idle, is_duplicate } = offer;
         let arrival = Arrival { flow: item.state.flow, packet: item, priority, frame_bytes };
         if is_idle && self.tm.is_transparent(port) {
             let dequeued = self.tm.pass(at, port, arrival);
@@ -105,7 +109,7 @@ impl V1Model {
     /// A packet arrives from another pipeline.
     pub(crate) fn handle_handover(&mut self, now: Time, handover: Handover) {
         self.handle_timeout(now);
-        self.offer(now, handover.offer);
+        self.offer(now, handover.item);
         self.settle(now);
     }
 

@@ -21,13 +21,6 @@ use packet_ins::PacketIns;
 use queue_counts::QueueCounts;
 use refusal::Refusal;
 
-/// A packet for another pipeline, with the number of the program whose ingress processed it.
-#[derive(Debug)]
-pub(crate) struct TaggedHandover {
-    program: u64,
-    pub(crate) handover: Handover,
-}
-
 /// A switch, or one pipeline of it; without a program until [`ManagedSwitch::install`].
 pub struct ManagedSwitch {
     pub(crate) config: Config,
@@ -49,10 +42,8 @@ pub struct ManagedSwitch {
     records_before: Vec<QueueRecord>,
     /// Transmissions that began, except those at the CPU port.
     pub(crate) sent: VecDeque<Transmit>,
-    /// Packets for the queues of other pipelines.
-    pub(crate) handovers: VecDeque<TaggedHandover>,
     /// The number of programs installed so far.
-    programs: u64,
+    programs: u32,
     /// Packets that left by the CPU port.
     pub(crate) packet_ins: PacketIns,
     pub(crate) collects_log: bool,
@@ -74,7 +65,6 @@ impl ManagedSwitch {
             before: Statistics::default(),
             records_before: Vec::new(),
             sent: VecDeque::new(),
-            handovers: VecDeque::new(),
             programs: 0,
             packet_ins,
             collects_log: false,
@@ -148,8 +138,8 @@ impl ManagedSwitch {
         }
     }
 
-    /// Replaces the program and keeps the current settings. Queued packets are lost, and counted as
-    /// dropped at egress.
+    /// Replaces the program and keeps the current settings. Packets in queues, or on their way to
+    /// another pipeline, are lost, and counted as dropped at egress.
     ///
     /// # Errors
     /// If the ports of `switch` differ from these.
@@ -169,6 +159,9 @@ impl ManagedSwitch {
         switch.collect_log(self.collects_log);
         if self.switch.is_some() {
             self.before = self.statistics();
+            while self.poll_handover().is_some() {
+                self.before.dropped_egress += 1;
+            }
             self.records_before = self.take_records();
             for port in self.config.switch.ports.clone() {
                 let queues = self.queue_counts(port.port)?;
@@ -229,6 +222,13 @@ impl ManagedSwitch {
 
     /// A packet arrives at a port.
     pub fn handle_packet(&mut self, now: Time, port: u16, packet: Box<Packet>) {
+        self.receive(now, port, packet);
+        self.collect();
+    }
+
+    /// A packet arrives at a port. What it made the switch send is there after
+    /// [`ManagedSwitch::handle_timeout`].
+    pub(crate) fn receive(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         self.now = self.now.max(now);
         let received = self.received.entry(port).or_default();
         received.0 += 1;
@@ -237,19 +237,26 @@ impl ManagedSwitch {
             Some(switch) => switch.handle_packet(self.now, port, packet),
             None => self.no_program += 1,
         }
-        self.collect();
+    }
+
+    /// The next packet for the queue of another pipeline. Its tag is the number of the program
+    /// whose ingress processed it.
+    pub(crate) fn poll_handover(&mut self) -> Option<Handover> {
+        let mut handover = self.switch.as_mut()?.poll_handover()?;
+        handover.tag = self.programs;
+        Some(handover)
     }
 
     /// A packet arrives from another pipeline. A packet of an earlier program is lost with that
-    /// program.
-    pub(crate) fn handle_handover(&mut self, handed: TaggedHandover) {
-        let TaggedHandover { program, handover } = handed;
+    /// program. What it made the switch send is there after [`ManagedSwitch::handle_timeout`].
+    pub(crate) fn receive_handover(&mut self, handover: Handover) {
         self.now = self.now.max(handover.at);
         match &mut self.switch {
-            Some(switch) if program == self.programs => switch.handle_handover(self.now, handover),
+            Some(switch) if handover.tag == self.programs => {
+                switch.handle_handover(self.now, handover);
+            }
             _ => self.before.dropped_egress += 1,
         }
-        self.collect();
     }
 
     /// Advances to `now`.
@@ -271,11 +278,9 @@ impl ManagedSwitch {
         self.switch.as_ref().and_then(Switch::poll_timeout)
     }
 
-    fn collect(&mut self) {
+    /// Takes what the switch began to send.
+    pub(crate) fn collect(&mut self) {
         let Some(switch) = &mut self.switch else { return };
-        while let Some(handover) = switch.poll_handover() {
-            self.handovers.push_back(TaggedHandover { program: self.programs, handover });
-        }
         while let Some(transmit) = switch.poll_transmit() {
             if Some(transmit.port) == self.config.cpu_port {
                 if self.packet_ins.admits(self.now, transmit.packet.len()) {

@@ -109,9 +109,11 @@ impl<'a> Pipelines<'a> {
     fn carry(&mut self) {
         let mut from = 0;
         while from < self.0.len() {
-            match self.0[from].handovers.pop_front() {
-                Some(handed) => {
-                    self.0[usize::from(handed.handover.pipeline)].handle_handover(handed);
+            match self.0[from].poll_handover() {
+                Some(handover) => {
+                    let to = &mut self.0[usize::from(handover.pipeline)];
+                    to.receive_handover(handover);
+                    to.collect();
                     from = 0;
                 }
                 None => from += 1,
