@@ -139,6 +139,17 @@ struct rte_mbuf *nrw_mbuf_alloc(struct rte_mempool *pool)
 	return rte_pktmbuf_alloc(pool);
 }
 
+/* Fills `mbufs` with this many, or with none if the pool has fewer; returns 0 or below. */
+int nrw_mbuf_alloc_bulk(struct rte_mempool *pool, struct rte_mbuf **mbufs, unsigned int count)
+{
+	return rte_pktmbuf_alloc_bulk(pool, mbufs, count);
+}
+
+void nrw_mbuf_free_bulk(struct rte_mbuf **mbufs, unsigned int count)
+{
+	rte_pktmbuf_free_bulk(mbufs, count);
+}
+
 void nrw_mbuf_free(struct rte_mbuf *mbuf)
 {
 	rte_pktmbuf_free(mbuf);

@@ -56,6 +56,19 @@ impl Mempool {
         NonNull::new(unsafe { sys::nrw_mbuf_alloc(self.pool.as_ptr()) }).map(Mbuf)
     }
 
+    /// Appends this many empty mbufs, or none if the pool has fewer.
+    pub fn alloc_bulk(&self, count: usize, mbufs: &mut Vec<Mbuf>) {
+        mbufs.reserve(count);
+        let room = mbufs.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: there is room for `count` pointers, and an Mbuf is a non-null pointer. If the
+        // shim succeeds it has written all of them, and they are ours.
+        unsafe {
+            if sys::nrw_mbuf_alloc_bulk(self.pool.as_ptr(), room, count as u32) == 0 {
+                mbufs.set_len(mbufs.len() + count);
+            }
+        }
+    }
+
     /// The number of free mbufs.
     pub fn available(&self) -> u32 {
         // SAFETY: the pool exists.
@@ -154,6 +167,16 @@ impl Mbuf {
         // DPDK zeroed when it created the pool, so the bytes are initialised.
         NonNull::new(data)
             .map(|data| unsafe { core::slice::from_raw_parts_mut(data.as_ptr(), length) })
+    }
+
+    /// Frees mbufs, which takes less time than one by one.
+    pub fn free_all(mbufs: &mut Vec<Mbuf>) {
+        let count = mbufs.len();
+        // SAFETY: the pointers are mbufs of ours, which the vector forgets first.
+        unsafe {
+            mbufs.set_len(0);
+            sys::nrw_mbuf_free_bulk(mbufs.as_mut_ptr().cast(), count as u32);
+        }
     }
 
     /// Releases ownership without freeing it.

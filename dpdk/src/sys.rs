@@ -86,7 +86,11 @@ shim! {
     fn nrw_pool_available(pool: *const RawPool) -> c_uint;
     fn nrw_pool_stock(pool: *const RawPool) -> c_uint;
     fn nrw_mbuf_alloc(pool: *mut RawPool) -> *mut RawMbuf;
+    fn nrw_mbuf_alloc_bulk(
+        pool: *mut RawPool, mbufs: *mut *mut RawMbuf, count: c_uint
+    ) -> c_int;
     fn nrw_mbuf_free(mbuf: *mut RawMbuf);
+    fn nrw_mbuf_free_bulk(mbufs: *mut *mut RawMbuf, count: c_uint);
     fn nrw_mbuf_data(mbuf: *mut RawMbuf, length: *mut u32) -> *mut u8;
     fn nrw_mbuf_frame(mbuf: *mut RawMbuf, start: u32, length: u32, front: u32) -> *mut u8;
     fn nrw_mbuf_set_length(mbuf: *mut RawMbuf, length: u32) -> *mut u8;

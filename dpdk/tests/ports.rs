@@ -53,8 +53,15 @@ fn an_exhausted_pool_has_no_mbuf_and_recovers() {
     let pool = Mempool::new(eal, 63, 256).unwrap();
     let mut taken: Vec<Mbuf> = std::iter::from_fn(|| pool.alloc()).collect();
     assert_eq!((taken.len(), pool.available()), (63, 0));
-    taken.pop();
-    assert!(pool.alloc().is_some());
+    taken.truncate(60);
+    let mut more = vec![];
+    pool.alloc_bulk(4, &mut more);
+    assert_eq!((more.len(), pool.available()), (0, 3));
+    pool.alloc_bulk(3, &mut more);
+    assert_eq!((more.len(), pool.available()), (3, 0));
+    taken.append(&mut more);
+    Mbuf::free_all(&mut taken);
+    assert_eq!((taken.len(), pool.available()), (0, 63));
 }
 
 #[test]

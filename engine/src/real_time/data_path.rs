@@ -30,6 +30,8 @@ pub struct DataPath {
     remote_queues: Vec<RemoteQueue>,
     polls: Polls,
     received: Vec<Mbuf>,
+    /// Mbufs of packets that were copied.
+    free: Vec<Mbuf>,
     arrived: Vec<Arrival>,
     /// The latest time passed to the node.
     node_time: Time,
@@ -47,6 +49,7 @@ impl DataPath {
             remote_queues: vec![],
             polls: Polls::new(),
             received: Vec::with_capacity(BURST),
+            free: Vec::with_capacity(BURST),
             arrived: vec![],
             node_time: Time::ZERO,
             link_check_at: Time::ZERO,
@@ -159,9 +162,11 @@ impl DataPath {
         let (now, is_short) = (self.clock.now(), inlet.is_short());
         for mbuf in self.received.drain(..) {
             let mut packet = node.take_packet();
-            let at = inlet.unpack(now, mbuf, is_short, &mut packet);
+            let (at, free) = inlet.unpack(now, mbuf, is_short, &mut packet);
+            self.free.extend(free);
             self.arrived.push(Arrival { at, wire, packet });
         }
+        Mbuf::free_all(&mut self.free);
     }
 
     /// The path's measured error so far.

@@ -55,14 +55,15 @@ impl Inlet {
     }
 
     /// Converts a packet found at `now` to `packet`, which is empty. The end of a long packet stays
-    /// in its mbuf until it leaves, unless mbufs are short. Returns the arrival time.
+    /// in its mbuf until it leaves, unless mbufs are short. Returns the arrival time, and the mbuf
+    /// if it is free.
     pub(crate) fn unpack(
         &mut self,
         now: Time,
         mbuf: Mbuf,
         is_short: bool,
         packet: &mut Packet,
-    ) -> Time {
+    ) -> (Time, Option<Mbuf>) {
         let at = self.arrival(&mbuf, now);
         if self.offloads.verifies_checksums && mbuf.is_checked() {
             packet.checksums = Checksums::Verified;
@@ -71,11 +72,12 @@ impl Inlet {
         if is_short || bytes.len() <= COPY_BYTES {
             self.copied += u64::from(bytes.len() > COPY_BYTES);
             packet.data.extend_from_slice(bytes);
+            (at, Some(mbuf))
         } else {
             packet.data.extend_from_slice(&bytes[..HEAD_BYTES]);
             packet.payload = Some(mbuf.into_payload(HEAD_BYTES));
+            (at, None)
         }
-        at
     }
 }
 

@@ -87,6 +87,7 @@ impl Node for SwitchNode {
         self.rings.as_ref().is_some_and(InterCoreRings::is_full)
     }
 
+    #[inline]
     fn poll_transmit(&mut self) -> Option<Departure> {
         loop {
             let transmit = self.switch.sent.pop_front()?;

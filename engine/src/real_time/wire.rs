@@ -24,6 +24,8 @@ pub struct Wire {
     inlet: Inlet,
     /// In time order.
     waiting: VecDeque<Departure>,
+    /// Empty mbufs for packets that are due.
+    empty: Vec<Mbuf>,
     /// Mbufs written out and due; `due` has one element for each.
     packets: Vec<Mbuf>,
     due: VecDeque<Due>,
@@ -52,6 +54,7 @@ impl Wire {
             port,
             pool,
             waiting: VecDeque::new(),
+            empty: Vec::with_capacity(BURST),
             packets: Vec::with_capacity(BURST),
             due: VecDeque::with_capacity(BURST),
             lateness: Lateness::new(),
@@ -103,6 +106,7 @@ impl Wire {
     }
 
     /// Schedules a packet for its departure time.
+    #[inline]
     pub(crate) fn send(&mut self, departure: Departure) {
         // Packets are in order but behind a link that reorders.
         let is_last = self.waiting.back().is_none_or(|last| last.at <= departure.at);
@@ -138,6 +142,12 @@ impl Wire {
     /// Hands the device the packets that are due, at most a burst. Returns how many left.
     pub(crate) fn transmit_due(&mut self, clock: &mut Clock, node: &mut impl Node) -> usize {
         let now = clock.now();
+        let due = self.waiting.iter().take(BURST - self.due.len());
+        let due = due.take_while(|departure| departure.at <= now);
+        let copied = due.filter(|departure| departure.packet.payload.is_none()).count();
+        if copied > 0 {
+            self.pool.alloc_bulk(copied, &mut self.empty);
+        }
         while self.due.len() < BURST
             && self.waiting.front().is_some_and(|departure| departure.at <= now)
         {
@@ -174,7 +184,7 @@ impl Wire {
 
     /// Puts a packet into device memory: headers in front of the payload's mbuf if there is room,
     /// otherwise a full copy.
-    fn packed(&self, packet: &mut Packet) -> Option<Mbuf> {
+    fn packed(&mut self, packet: &mut Packet) -> Option<Mbuf> {
         if packet.zeros == 0
             && let Some(payload) = packet.payload.take()
         {
@@ -186,7 +196,7 @@ impl Wire {
                 Err(payload) => packet.payload = Some(payload),
             }
         }
-        let mut mbuf = self.pool.alloc()?;
+        let mut mbuf = self.empty.pop().or_else(|| self.pool.alloc())?;
         let bytes = mbuf.resize(packet.len())?;
         let (data, rest) = bytes.split_at_mut(packet.data.len());
         data.copy_from_slice(&packet.data);

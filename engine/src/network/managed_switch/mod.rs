@@ -31,8 +31,8 @@ pub struct ManagedSwitch {
     pub(crate) switch: Option<Switch>,
     /// Calls of `pause` without a matching `resume`; while above 0, packets are held back.
     pub(crate) paused: usize,
-    /// Packets and bytes received, by port.
-    pub(crate) received: BTreeMap<u16, (u64, u64)>,
+    /// Packets and bytes received, indexed by port.
+    pub(crate) received: Vec<(u64, u64)>,
     /// Packets received while no program was loaded.
     pub(crate) no_program: u64,
     /// Counts of the ports' queues and of the switch under earlier programs.
@@ -59,7 +59,7 @@ impl ManagedSwitch {
             now: Time::ZERO,
             switch: None,
             paused: 0,
-            received: BTreeMap::new(),
+            received: vec![],
             no_program: 0,
             queues_before: BTreeMap::new(),
             before: Statistics::default(),
@@ -230,9 +230,12 @@ impl ManagedSwitch {
     /// [`ManagedSwitch::handle_timeout`].
     pub(crate) fn receive(&mut self, now: Time, port: u16, packet: Box<Packet>) {
         self.now = self.now.max(now);
-        let received = self.received.entry(port).or_default();
-        received.0 += 1;
-        received.1 += packet.len() as u64;
+        if self.received.len() <= port.into() {
+            self.received.resize(usize::from(port) + 1, (0, 0));
+        }
+        let (packets, bytes) = &mut self.received[usize::from(port)];
+        *packets += 1;
+        *bytes += packet.len() as u64;
         match &mut self.switch {
             Some(switch) => switch.handle_packet(self.now, port, packet),
             None => self.no_program += 1,

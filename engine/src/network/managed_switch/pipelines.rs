@@ -146,7 +146,7 @@ impl<'a> Pipelines<'a> {
 
     /// Packets and bytes that came in by a port, by whichever pipeline.
     pub fn received(&self, port: u16) -> (u64, u64) {
-        let each = self.0.iter().filter_map(|pipeline| pipeline.received.get(&port));
+        let each = self.0.iter().filter_map(|pipeline| pipeline.received.get(usize::from(port)));
         each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
