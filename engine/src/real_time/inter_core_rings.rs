@@ -7,15 +7,14 @@
 //! port ─▶ pipeline 1: ingress ────────────┴▶ queue of a port there ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! The packets of one turn become visible together at its end. The rings are wait-free: no core
-//! waits for another. If the ring is full, the rest is kept, and the pipeline's ports are not read
-//! until it has gone. Incoming rings are emptied even when outgoing ones are full, so two full
-//! rings always drain.
+//! The packets of one turn travel at its end. The rings are wait-free: no core waits for another.
+//! If the ring is full, the rest is kept, and the pipeline's ports are not read until it has gone.
+//! Incoming rings are emptied even when outgoing ones are full, so two full rings always drain.
 
 use std::collections::VecDeque;
 
 use narrows_switch::Handover;
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::network::managed_switch::ManagedSwitch;
 
@@ -41,8 +40,8 @@ pub struct InterCoreRings {
 #[derive(Debug)]
 struct Outbox {
     ring: Producer<Handover>,
-    /// Packets to send, including those that did not fit.
-    waiting: Vec<Handover>,
+    /// Packets that did not fit.
+    waiting: VecDeque<Handover>,
 }
 
 /// The rings between this many pipelines: one set of ends for each; `None` if there is only one.
@@ -55,7 +54,7 @@ pub fn inter_core_rings(pipelines: usize) -> Vec<Option<InterCoreRings>> {
     for from in 0..pipelines {
         for to in 0..pipelines {
             let (ring, inbox) = RingBuffer::new(RING);
-            inter_core_rings[from].outboxes.push(Outbox { ring, waiting: vec![] });
+            inter_core_rings[from].outboxes.push(Outbox { ring, waiting: VecDeque::new() });
             inter_core_rings[to].inboxes.push(inbox);
         }
     }
@@ -88,10 +87,10 @@ impl InterCoreRings {
 
     /// Sends the packets for other pipelines.
     pub(crate) fn send(&mut self, pipeline: &mut ManagedSwitch) {
-        while let Some(handover) = pipeline.poll_handover() {
-            self.outboxes[usize::from(handover.pipeline)].waiting.push(handover);
-        }
         self.outboxes.iter_mut().for_each(Outbox::flush);
+        while let Some(handover) = pipeline.poll_handover() {
+            self.outboxes[usize::from(handover.pipeline)].send(handover);
+        }
     }
 
     /// Whether packets did not fit into their ring.
@@ -101,11 +100,21 @@ impl InterCoreRings {
 }
 
 impl Outbox {
-    /// Sends what fits.
+    /// Sends a packet, or keeps it.
+    #[inline]
+    fn send(&mut self, handover: Handover) {
+        if !self.waiting.is_empty() {
+            self.waiting.push_back(handover);
+        } else if let Err(PushError::Full(handover)) = self.ring.push(handover) {
+            self.waiting.push_back(handover);
+        }
+    }
+
+    /// Sends what fits of the packets that wait.
     fn flush(&mut self) {
-        let fitting = self.waiting.len().min(self.ring.slots());
-        if let Ok(chunk) = self.ring.write_chunk_uninit(fitting) {
-            chunk.fill_from_iter(self.waiting.drain(..fitting));
+        while !self.waiting.is_empty() && !self.ring.is_full() {
+            let oldest = self.waiting.pop_front().expect("one waits");
+            self.ring.push(oldest).expect("there is room");
         }
     }
 }
