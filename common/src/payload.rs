@@ -8,7 +8,7 @@ pub trait Lender: fmt::Debug + Sync {
     fn bytes<'a>(&'a self, handle: &'a usize) -> &'a [u8];
     /// Takes the memory back.
     fn take_back(&self, handle: usize);
-    /// Asks the processor for what [`Payload::give_back`] is followed by.
+    /// Asks the processor for what the lender needs first when the memory comes back.
     fn prefetch(&self, _handle: usize) {}
 }
 
@@ -52,7 +52,7 @@ impl Payload {
         &self.lender.bytes(&self.handle)[self.start.into()..][..self.len.into()]
     }
 
-    /// Asks for the memory that is needed when it goes back.
+    /// Asks the processor for what its lender needs first when the memory comes back.
     #[inline]
     pub fn prefetch(&self) {
         self.lender.prefetch(self.handle);

@@ -17,6 +17,10 @@ use crate::sys::{self, RawMbuf, RawPool};
 const RESERVE: u32 = 4;
 /// UDP's protocol number in the IPv4 header.
 const UDP: u8 = 17;
+/// Bytes in a cache line.
+const LINE: usize = 64;
+/// Where a received frame begins in most mbufs: behind 128 bytes of fields and as many of headroom.
+const FRAME_AT: usize = 256;
 /// The offset of a segment's header length, after 14 bytes of Ethernet and 20 of IPv4.
 const TCP_LENGTH_AT: usize = 14 + 20 + 12;
 
@@ -154,14 +158,6 @@ impl Mbuf {
         self.bytes(data, length)
     }
 
-    /// Its bytes, to write.
-    pub fn data_mut(&mut self) -> &mut [u8] {
-        let mut length = 0;
-        // SAFETY: the mbuf is ours.
-        let data = unsafe { sys::nrw_mbuf_data(self.0.as_ptr(), &mut length) };
-        self.bytes(data, length as usize).expect("a segment has an address")
-    }
-
     fn bytes(&mut self, data: *mut u8, length: usize) -> Option<&mut [u8]> {
         // SAFETY: the shim made the segment `length` bytes long from `data` on, in a buffer that
         // DPDK zeroed when it created the pool, so the bytes are initialised.
@@ -204,8 +200,8 @@ impl Lender for Mbufs {
     }
 
     fn prefetch(&self, handle: usize) {
-        Address::new(handle).prefetch(64);
-        Address::new(handle + 256).prefetch(128);
+        Address::new(handle).prefetch(LINE);
+        Address::new(handle + FRAME_AT).prefetch(2 * LINE);
     }
 
     fn take_back(&self, handle: usize) {
@@ -226,22 +222,23 @@ impl Mbuf {
         Payload::new(&MBUFS, handle, start as u16, len as u16)
     }
 
-    /// The mbuf of a payload, with its bytes and `front` bytes before them, whose value is
-    /// arbitrary.
+    /// The mbuf of a payload, with `front` before its bytes.
     ///
     /// # Errors
     /// The payload, if its mbuf has no room there, or if it is no mbuf.
-    pub fn with_front(payload: Payload, front: usize) -> Result<Mbuf, Payload> {
+    pub fn with_front(payload: Payload, front: &[u8]) -> Result<Mbuf, Payload> {
         let (handle, start, len) = payload.give_back(&MBUFS)?;
+        let (raw, length) = (handle as *mut RawMbuf, u32::try_from(front.len()));
+        let length = length.unwrap_or(u32::MAX);
         // SAFETY: the payload owned the mbuf, whose segment contains these bytes.
-        let data = unsafe {
-            let front = u32::try_from(front).unwrap_or(u32::MAX);
-            sys::nrw_mbuf_frame(handle as *mut RawMbuf, start.into(), len.into(), front)
+        let data = unsafe { sys::nrw_mbuf_frame(raw, start.into(), len.into(), length) };
+        let (Some(data), Some(mbuf)) = (NonNull::new(data), NonNull::new(raw)) else {
+            return Err(Payload::new(&MBUFS, handle, start, len));
         };
-        match NonNull::new(handle as *mut RawMbuf) {
-            Some(mbuf) if !data.is_null() => Ok(Mbuf(mbuf)),
-            _ => Err(Payload::new(&MBUFS, handle, start, len)),
-        }
+        // SAFETY: the shim made the segment begin there, with `front` in front of those bytes.
+        unsafe { core::slice::from_raw_parts_mut(data.as_ptr(), front.len()) }
+            .copy_from_slice(front);
+        Ok(Mbuf(mbuf))
     }
 }
 

@@ -188,11 +188,8 @@ impl Wire {
         if packet.zeros == 0
             && let Some(payload) = packet.payload.take()
         {
-            match Mbuf::with_front(payload, packet.data.len()) {
-                Ok(mut mbuf) => {
-                    mbuf.data_mut()[..packet.data.len()].copy_from_slice(&packet.data);
-                    return Some(mbuf);
-                }
+            match Mbuf::with_front(payload, &packet.data) {
+                Ok(mbuf) => return Some(mbuf),
                 Err(payload) => packet.payload = Some(payload),
             }
         }
