@@ -164,6 +164,8 @@ pub(crate) fn varbit<'a>(header: &Header, slots: &Slots, packet: &'a Packet) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Algorithm;
+    use narrows_common::Rng;
 
     #[test]
     fn lays_fields_end_to_end() {
@@ -178,5 +180,37 @@ mod tests {
             // 101 11111 | 1111 0000 | abcd | 11, then 64 bits shifted by two
             [0xbf, 0xf0, 0xab, 0xcd, 0xc0, 0x48, 0xd1, 0x59, 0xe2, 0x6a, 0xf3, 0x7b, 0xc0]
         );
+    }
+
+    #[test]
+    fn a_short_calculation_equals_the_same_bits_in_a_buffer() {
+        let program = Program::default();
+        let mut slots = Box::new([0; 65_536]);
+        let mut rng = Rng::from_seed(1);
+        for round in 0..300 {
+            let mut inputs = vec![];
+            let mut left = rng.range(0, 128) as u32;
+            while left > 0 {
+                let (slot, width) =
+                    (inputs.len() as Slot, rng.range(1, 64.min(left.into())) as u32);
+                slots[usize::from(slot)] = rng.range(0, u64::MAX);
+                inputs.push(match width % 2 {
+                    0 => Input::Field { header: None, slot, width },
+                    _ => Input::Constant { slot, width },
+                });
+                left -= width;
+            }
+            for name in ["crc8_custom", "crc16", "crc32", "crc64_custom", "csum16", "identity"] {
+                let algorithm = Algorithm::from_name(name).unwrap();
+                let [short, long] = [true, false].map(|is_short| {
+                    let inputs = inputs.clone();
+                    let (payload, sum) = (false, None);
+                    let calculation = Calculation { algorithm, inputs, payload, sum, is_short };
+                    let (packet, mut buffer) = (Packet::default(), BitBuffer::default());
+                    calculate(&program, &calculation, &slots, &packet, &mut buffer)
+                });
+                assert_eq!(short, long, "{name}, round {round}: {inputs:?}");
+            }
+        }
     }
 }

@@ -11,7 +11,6 @@ mod metadata;
 mod op;
 mod parser;
 mod program;
-mod short_crc32;
 mod slot;
 mod table;
 mod wide_op;
@@ -21,7 +20,7 @@ pub(crate) use externs::{
     COUNTER_BYTES, CounterArray, FieldList, LIMB_BYTES, LogCall, METER_BYTES, MeterArray, Register,
 };
 pub(crate) use field_match::{FieldMatch, normalise, prefix_mask, within};
-pub(crate) use hash::{Algorithm, fold_sum};
+pub(crate) use hash::{Algorithm, SHORT_BYTES, fold_sum};
 pub(crate) use header::{
     Field, FieldPlan, FieldPlans, Header, HeaderRef, Part, Stack, UnionStack, Window, Word,
 };
@@ -30,7 +29,6 @@ pub(crate) use metadata::{MetadataField, SET_BEFORE_EGRESS, StandardMetadata};
 pub(crate) use op::{Op, Pc};
 pub(crate) use parser::{Case, ParserErrors, Select, ValueSet};
 pub(crate) use program::{Block, Program};
-pub(crate) use short_crc32::SHORT_BYTES;
 pub(crate) use slot::{NOWHERE, Slot, Slots, internal, limbs, mask};
 pub(crate) use table::{
     Action, ActionProfile, ConstEntry, GROUP, KeyField, KeyLoad, MEMBER, MatchKind, Parameter,

@@ -5,8 +5,12 @@
 //! `_custom` algorithms start with bmv2's defaults: CRC-8/SMBUS, crc16, crc32 and a reflected
 //! CRC-64 of polynomial 0x1b. csum16 follows RFC 1071.
 
-use super::short_crc32::{SHORT_BYTES, short_crc32};
+mod short_crc32;
+
+pub(crate) use short_crc32::SHORT_BYTES;
+
 use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
+use short_crc32::short_crc32;
 
 /// A hash algorithm by p4c's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
