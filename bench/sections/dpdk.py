@@ -29,6 +29,8 @@ FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "forw
 PIPES = (*FORWARD[:-2], "pipelines", "--")
 FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
+#: The ways of packets in `pipelines`.
+WAYS = {"across": "all cross", "oneway": "all cross one way", "back": "none crosses"}
 #: The arguments of `forward`.
 HUGEPAGES_MIB = 128
 SECONDS = 2
@@ -92,12 +94,12 @@ def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float
 def on_two_cores(rounds: int) -> Json:
     """Packets per second of two workers and of one, on rings (`engine/benches/pipelines.rs`).
 
-    Measured with all packets crossing between cores and with none; the best of several alternating
-    rounds.
+    Measured with all packets crossing between cores, from both or from one, and with none; the best
+    of several alternating rounds.
     """
     print(f"\n{'two ports, packets/s':32} {'2 workers':>12} {'1 worker':>12} {'ratio':>7}")
     found: Json = {}
-    for way, named in (("across", "all cross"), ("back", "none crosses")):
+    for way, named in WAYS.items():
         for length in LENGTHS:
             best = dict.fromkeys((2, 1), 0.0)
             for _ in range(rounds):

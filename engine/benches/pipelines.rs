@@ -1,9 +1,10 @@
 //! Packets per second through two ports, with one worker or with one per port.
 //!
-//! `cargo bench -p narrows-engine --bench pipelines -- WORKERS BYTES across|back` prints one
+//! `cargo bench -p narrows-engine --bench pipelines -- WORKERS BYTES across|oneway|back` prints one
 //! figure. With `across` packets leave by the other port, so with two workers each packet crosses
-//! from core to core. With `back` they leave by the port at which they arrived. Each core feeds and
-//! empties the far ends of its ports; only the forwarding time counts.
+//! from core to core; with `oneway` all of them arrive at the first port. With `back` they leave by
+//! the port at which they arrived. Each core feeds and empties the far ends of its ports; only the
+//! forwarding time counts.
 
 #[path = "../../switch/tests/common/mod.rs"]
 mod common;
@@ -32,10 +33,10 @@ const RATE_BPS: u64 = 100_000_000_000;
 const MBUFS: u32 = 16_383;
 const PORTS: [u16; 2] = [1, OUT];
 
-/// The far end of a port, and the frame that it sends.
+/// The far end of a port, and the frame that it sends, if it sends.
 struct Far {
     port: Port,
-    frame: Vec<u8>,
+    frame: Option<Vec<u8>>,
 }
 
 /// A worker: its part of the switch, and the far ends of its ports.
@@ -46,7 +47,7 @@ struct Worker {
 }
 
 /// The bottleneck program with queues on both ports, no telemetry; a pipeline for each worker.
-fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Worker> {
+fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Option<Vec<u8>>; 2]) -> Vec<Worker> {
     let ports = PORTS.iter().zip(0..).map(|(&number, index)| PortConfig {
         pipeline: index % count,
         ..port(number, Some(RATE_BPS), QueueLimit::Packets(10_000))
@@ -91,11 +92,12 @@ impl Worker {
         let end = clock.now() + Duration::from_secs_f64(SECONDS);
         while clock.now() < end {
             for far in &mut self.far {
+                let Some(frame) = &far.frame else { continue };
                 if in_flight.load(Ordering::Relaxed) + BURST <= IN_FLIGHT {
                     burst.extend((0..BURST).filter_map(|_| pool.alloc()));
                     for mbuf in &mut burst {
-                        let bytes = mbuf.resize(far.frame.len()).expect("it fits");
-                        bytes.copy_from_slice(&far.frame);
+                        let bytes = mbuf.resize(frame.len()).expect("it fits");
+                        bytes.copy_from_slice(frame);
                     }
                     in_flight.fetch_add(far.port.transmit(&mut burst), Ordering::Relaxed);
                     burst.clear();
@@ -118,7 +120,7 @@ impl Worker {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|one| one != "--bench").collect();
     let [count, bytes, way] = arguments.as_slice() else {
-        println!("expected 1 or 2 workers, a frame's bytes, and across or back");
+        println!("expected 1 or 2 workers, a frame's bytes, and across, oneway or back");
         return;
     };
     if !is_available() {
@@ -130,9 +132,11 @@ fn main() {
     // The frame check sequence is not part of the mbuf.
     let bytes = bytes.parse::<usize>().expect("bytes") - 4;
     // Packets for the server leave by the second port.
-    let mut frames = [frame(bytes, 1), to_client(frame(bytes, 1))];
-    if way == "back" {
-        frames.reverse();
+    let mut frames = [Some(frame(bytes, 1)), Some(to_client(frame(bytes, 1)))];
+    match way.as_str() {
+        "back" => frames.reverse(),
+        "oneway" => frames[1] = None,
+        _ => (),
     }
     let workers = workers(eal, pool, count.parse().expect("1 or 2"), frames);
     let (in_flight, all_here) = (AtomicUsize::new(0), Barrier::new(workers.len()));

@@ -1,7 +1,7 @@
 //! Several pipelines behave like one switch: packet by packet in virtual time, and without loss or
 //! reordering on two threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -262,6 +262,30 @@ fn a_full_ring_stops_the_ports_and_keeps_the_order() {
     }
     assert!(!node.is_full());
     assert_eq!(left, (0..3000).collect::<Vec<u32>>());
+}
+
+/// All packets go to the other core, which keeps memory for some of them; then it returns the rest.
+#[test]
+fn memory_returns_to_the_core_from_which_packets_come() {
+    let [mut node, mut other] = nodes();
+    let (mut now, mut memory, mut at_first) = (Time::ZERO, BTreeSet::new(), 0);
+    for number in 0..6000 {
+        now += Duration::from_us(1);
+        let mut packet = node.take_packet();
+        memory.insert(&raw const *packet);
+        packet.copy_front(&frame(true, 100, 64, number), 100);
+        node.handle_packet(now, 0, packet);
+        node.handle_timeout(now);
+        other.receive_from_cores();
+        other.handle_timeout(now);
+        let departure = other.poll_transmit().expect("it leaves at once");
+        other.recycle(departure.packet);
+        // The reports leave by a port without a wire.
+        node.receive_from_cores();
+        assert!(node.poll_transmit().is_none());
+        at_first = if number == 3000 { memory.len() } else { at_first };
+    }
+    assert_eq!(memory.len(), at_first);
 }
 
 /// Packets that arrive at the first core's port leave by the second core's.

@@ -33,6 +33,7 @@ pub use control::{
     ProfileMember, TableEntry,
 };
 pub use load::LoadError;
+pub use pipelines::Surplus;
 pub use program::Program;
 pub use state::{CloneSession, Colour, Count, MeterConfig, MulticastGroup, Replica};
 pub use switch::Switch;

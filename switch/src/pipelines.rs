@@ -11,7 +11,7 @@
 //! numbers in all of them.
 
 use crate::switch::Switch;
-use crate::v1model::Handover;
+use crate::v1model::{Handover, Item};
 use narrows_queueing::QueuedPacket;
 
 impl Handover {
@@ -29,7 +29,22 @@ impl Handover {
     }
 }
 
+/// The memory of a packet that has left, for the pipeline from which packets come. Where they go
+/// it would be freed, on another core than it is allocated: both would wait for the allocator.
+#[derive(Debug)]
+pub struct Surplus(Item);
+
 impl Switch {
+    /// Memory for another pipeline, if this one has more than it needs.
+    pub fn poll_surplus(&mut self) -> Option<Surplus> {
+        self.model.spare.poll_surplus().map(Surplus)
+    }
+
+    /// Takes memory from another pipeline.
+    pub fn take_surplus(&mut self, Surplus(item): Surplus) {
+        self.model.spare.discard(item);
+    }
+
     /// Takes over the hits of another pipeline. An entry counts as hit if any pipeline hit it, so
     /// idle time-outs cover all pipelines.
     pub fn learn_hits(&mut self, other: &Switch) {

@@ -10,10 +10,11 @@
 //! The packets of one turn travel at its end. The rings are wait-free: no core waits for another.
 //! If the ring is full, the rest is kept, and the pipeline's ports are not read until it has gone.
 //! Incoming rings are emptied even when outgoing ones are full, so two full rings always drain.
+//! Where more packets come than go, their memory returns by a ring of its own.
 
 use std::collections::VecDeque;
 
-use narrows_switch::Handover;
+use narrows_switch::{Handover, Surplus};
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::network::managed_switch::ManagedSwitch;
@@ -30,10 +31,19 @@ const PARTS_AHEAD: usize = 3;
 /// A pipeline's ends of the rings.
 #[derive(Debug, Default)]
 pub struct InterCoreRings {
-    inboxes: Vec<Consumer<Handover>>,
+    inboxes: Vec<Inbox>,
     arrived: VecDeque<Handover>,
     /// Indexed by pipeline.
     outboxes: Vec<Outbox>,
+}
+
+/// The ring from another pipeline.
+#[derive(Debug)]
+struct Inbox {
+    ring: Consumer<Handover>,
+    surplus: Producer<Surplus>,
+    /// Packets that this turn took.
+    taken: usize,
 }
 
 /// The ring to another pipeline.
@@ -42,6 +52,7 @@ struct Outbox {
     ring: Producer<Handover>,
     /// Packets that did not fit.
     waiting: VecDeque<Handover>,
+    surplus: Consumer<Surplus>,
 }
 
 /// The rings between this many pipelines: one set of ends for each; `None` if there is only one.
@@ -53,8 +64,11 @@ pub fn inter_core_rings(pipelines: usize) -> Vec<Option<InterCoreRings>> {
         (0..pipelines).map(|_| InterCoreRings::default()).collect();
     for from in 0..pipelines {
         for to in 0..pipelines {
-            let (ring, inbox) = RingBuffer::new(RING);
-            inter_core_rings[from].outboxes.push(Outbox { ring, waiting: VecDeque::new() });
+            let (outgoing, incoming) = RingBuffer::new(RING);
+            let (returned, surplus) = RingBuffer::new(RING);
+            let waiting = VecDeque::new();
+            inter_core_rings[from].outboxes.push(Outbox { ring: outgoing, waiting, surplus });
+            let inbox = Inbox { ring: incoming, surplus: returned, taken: 0 };
             inter_core_rings[to].inboxes.push(inbox);
         }
     }
@@ -65,8 +79,8 @@ impl InterCoreRings {
     /// Takes packets from other pipelines, in time order. Returns the number of packets.
     pub(crate) fn take_in(&mut self, pipeline: &mut ManagedSwitch) -> usize {
         for inbox in &mut self.inboxes {
-            let there = inbox.slots().min(TAKEN);
-            if let Ok(chunk) = inbox.read_chunk(there) {
+            inbox.taken = inbox.ring.slots().min(TAKEN);
+            if let Ok(chunk) = inbox.ring.read_chunk(inbox.taken) {
                 self.arrived.extend(chunk);
             }
         }
@@ -82,12 +96,18 @@ impl InterCoreRings {
             self.arrived.get(PARTS_AHEAD - 1).into_iter().for_each(Handover::prefetch_parts);
             pipeline.receive_handover(handover);
         }
+        self.inboxes.iter_mut().for_each(|inbox| inbox.return_surplus(pipeline));
         count
     }
 
     /// Sends the packets for other pipelines.
     pub(crate) fn send(&mut self, pipeline: &mut ManagedSwitch) {
-        self.outboxes.iter_mut().for_each(Outbox::flush);
+        for outbox in &mut self.outboxes {
+            outbox.flush();
+            while let Ok(surplus) = outbox.surplus.pop() {
+                pipeline.take_surplus(surplus);
+            }
+        }
         while let Some(handover) = pipeline.poll_handover() {
             self.outboxes[usize::from(handover.pipeline)].send(handover);
         }
@@ -96,6 +116,16 @@ impl InterCoreRings {
     /// Whether packets did not fit into their ring.
     pub(crate) fn is_full(&self) -> bool {
         self.outboxes.iter().any(|outbox| !outbox.waiting.is_empty())
+    }
+}
+
+impl Inbox {
+    /// Returns memory for as many packets as this turn took, if the pipeline can spare it.
+    fn return_surplus(&mut self, pipeline: &mut ManagedSwitch) {
+        let count = self.taken.min(self.surplus.slots());
+        for surplus in core::iter::from_fn(|| pipeline.poll_surplus()).take(count) {
+            self.surplus.push(surplus).expect("there is room");
+        }
     }
 }
 

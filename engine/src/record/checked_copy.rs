@@ -114,7 +114,8 @@ mod tests {
     }
 
     fn copied(table: Bytes, name: &str) -> Result<Vec<u8>> {
-        let path = std::env::temp_dir().join(format!("narrows-copied-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("narrows-copied-{}-{name}", std::process::id()));
         let copied = write_checked(table, &path);
         let bytes = fs::read(&path);
         let _ = fs::remove_file(path);

@@ -15,6 +15,7 @@ mod spare;
 mod statistics;
 mod work;
 
+pub(crate) use item::Item;
 pub use item::Transmit;
 pub(crate) use model::V1Model;
 pub use model::{Digest, TimestampUnit};

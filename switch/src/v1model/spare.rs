@@ -5,6 +5,8 @@ use narrows_common::Packet;
 
 /// The most spare packets, and the most spare states.
 const SPARE_MAX: usize = 4096;
+/// Spare packets, and spare states, that a pipeline keeps for itself.
+const SPARE_OWN: usize = 1024;
 /// Spare packets for the switch's own copies.
 const SPARE_KEPT: usize = 64;
 
@@ -34,6 +36,14 @@ impl Spare {
     #[inline]
     pub(crate) fn poll(&mut self) -> Option<Box<Packet>> {
         if self.packets.len() > SPARE_KEPT { self.packets.pop() } else { None }
+    }
+
+    /// A spare packet and a spare state beyond those that a pipeline keeps.
+    pub(crate) fn poll_surplus(&mut self) -> Option<Item> {
+        if self.packets.len().min(self.states.len()) <= SPARE_OWN {
+            return None;
+        }
+        Some(Item { packet: self.packets.pop()?, state: self.states.pop()? })
     }
 
     /// Wraps a packet for its way through the switch.

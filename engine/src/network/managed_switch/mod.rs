@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
 use narrows_queueing::{PortConfig, PortError, PortStatistics, QueueRecord};
-use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
+use narrows_switch::{ControlOperation, Handover, Statistics, Surplus, Switch, Transmit};
 
 use config::Config;
 use operation::Operation;
@@ -259,6 +259,18 @@ impl ManagedSwitch {
                 switch.handle_handover(self.now, handover);
             }
             _ => self.before.dropped_egress += 1,
+        }
+    }
+
+    /// Memory for another pipeline, if this one has more than it needs.
+    pub(crate) fn poll_surplus(&mut self) -> Option<Surplus> {
+        self.switch.as_mut()?.poll_surplus()
+    }
+
+    /// Takes memory from another pipeline.
+    pub(crate) fn take_surplus(&mut self, surplus: Surplus) {
+        if let Some(switch) = &mut self.switch {
+            switch.take_surplus(surplus);
         }
     }
 
