@@ -24,7 +24,8 @@ pub(crate) struct Machine {
     egress_metadata: EgressMetadata,
 }
 
-/// The slots of metadata that only egress uses, zero when a packet and when egress starts.
+/// The slots of metadata that only egress uses, zero when a packet and when egress starts. Those
+/// that the architecture sets before egress are left out.
 struct EgressMetadata {
     /// Those that the engine writes. What is between them is zero.
     written: Vec<Range<usize>>,
@@ -35,11 +36,12 @@ impl EgressMetadata {
     const GAP: usize = 8;
 
     fn new(program: &Program, unwritten: &BTreeSet<Slot>) -> Self {
+        let set = program.standard.set_at_dequeue().map(|field| field.slot);
         let mut written: Vec<Range<usize>> = vec![];
         for slot in program.bridged_end..program.metadata_end {
             let at = usize::from(slot);
             match written.last_mut() {
-                _ if unwritten.contains(&slot) => {}
+                _ if unwritten.contains(&slot) || set.contains(&slot) => {}
                 Some(last) if at < last.end + Self::GAP => last.end = at + 1,
                 _ => written.push(at..at + 1),
             }

@@ -95,6 +95,21 @@ impl StandardMetadata {
         })
     }
 
+    /// The fields that the architecture sets for each packet that leaves its queue.
+    pub(crate) fn set_at_dequeue(&self) -> [MetadataField; 9] {
+        [
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.qid,
+            self.egress_timestamp,
+            self.egress_port,
+            self.egress_spec,
+            self.packet_length,
+        ]
+    }
+
     /// The slots of all fields that the program has.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
         let fields = [

@@ -34,6 +34,11 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
         let (header, field) = root.aliased(header, field);
         scan.reference(&Value::pair(header, field));
     }
+    // Fields that every program has; the second one is set when a packet leaves its queue.
+    scan.reference(&Value::pair("standard_metadata", "egress_spec"));
+    (scan.ingress, scan.egress) = (false, true);
+    scan.reference(&Value::pair("standard_metadata", "egress_port"));
+    (scan.ingress, scan.egress) = (true, false);
     for parser in &root.parsers {
         for state in &parser.parse_states {
             for op in &state.parser_ops {
@@ -227,7 +232,8 @@ impl Scan<'_> {
                 self.destination(&parameter["value"]);
             }
             let extracts = matches!(op, "extract" | "extract_VL" | "remove_header");
-            if kind == "header" && !extracts {
+            // `mark_to_drop` has the whole standard metadata as its parameter, but sets two fields.
+            if kind == "header" && !extracts && op != "mark_to_drop" {
                 self.built(parameter);
             }
             if matches!(kind, "header" | "regular") && !self.egress {
