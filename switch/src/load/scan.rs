@@ -30,15 +30,7 @@ pub(crate) struct Usage {
 pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     let mut scan = Scan { root, names, usage: Usage::default(), ingress: true, egress: false };
     scan.groups();
-    for (header, field) in SET_BEFORE_EGRESS {
-        let (header, field) = root.aliased(header, field);
-        scan.reference(&Value::pair(header, field));
-    }
-    // Fields that every program has; the second one is set when a packet leaves its queue.
-    scan.reference(&Value::pair("standard_metadata", "egress_spec"));
-    (scan.ingress, scan.egress) = (false, true);
-    scan.reference(&Value::pair("standard_metadata", "egress_port"));
-    (scan.ingress, scan.egress) = (true, false);
+    scan.standard_metadata();
     for parser in &root.parsers {
         for state in &parser.parse_states {
             for op in &state.parser_ops {
@@ -120,6 +112,19 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// The fields that the architecture sets, and those that every program has.
+    fn standard_metadata(&mut self) {
+        for (header, field) in SET_BEFORE_EGRESS {
+            let (header, field) = self.root.aliased(header, field);
+            self.reference(&Value::pair(header, field));
+        }
+        self.reference(&Value::pair("standard_metadata", "egress_spec"));
+        // It is set when a packet leaves its queue.
+        (self.ingress, self.egress) = (false, true);
+        self.reference(&Value::pair("standard_metadata", "egress_port"));
+        (self.ingress, self.egress) = (true, false);
+    }
+
     fn groups(&mut self) {
         for (_, members) in &self.names.stacks {
             self.usage.built.extend(members);
