@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from bench import agree, disciplines, run
+from bench.peers import Dumbbell, Peer
+from bench.sections import peers
 
 
 def results(calibration: float, **rates: float) -> dict[str, Any]:
@@ -30,6 +32,22 @@ def test_the_committed_results_can_be_compared_with() -> None:
     committed = json.loads(run.RESULTS.read_text())
     assert len(run.rates(committed)) > 15
     assert run.slower(committed, committed) == []
+
+
+def test_peers_are_compared_by_their_best_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = iter([10, 90, 30, 45])  # ours, the peer, ours, the peer
+
+    def measured(*_: object) -> dict[str, Any]:
+        return {"packets_per_s": next(rates)}
+
+    monkeypatch.setattr(peers, "once", measured)
+    others: dict[str, Peer] = {"peer": measured, "other": lambda _: "not installed"}
+    case = Dumbbell(5, 10**8, 167, 1), dict[str, Any](), others
+    assert peers.compare(case, 2) == {
+        "ours": {"packets_per_s": 30},
+        "peer": {"packets_per_s": 90, "ours_to_it": 0.33},
+        "other": None,
+    }
 
 
 def agreed(goodput_bps: float, delay_ms: float, invalid_reason: str | None = None) -> agree.Result:

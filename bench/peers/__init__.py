@@ -1,8 +1,11 @@
-"""The same dumbbell in ns-2 and ns-3, if they are installed (Debian: `ns2`, `libns3-dev`).
+"""The same dumbbell in ns-2, ns-3 and htsim, if they are installed.
 
-Five SACK senders with Reno's window rule, a bottleneck of 100 Mb/s with a queue of one
-bandwidth-delay product, access links of ten times its rate, a base round trip of 20 ms, no tracing.
-Neither executes a P4 program or records tables.
+Debian has `ns2` and `libns3-dev`. htsim (github.com/Broadcom/csg-htsim) is a library; the variable
+`HTSIM_DUMBBELL` names a program made with it, with the arguments of `dumbbell.tcl`.
+
+Senders with Reno's window rule, access links of ten times the bottleneck's rate, a base round trip
+of 20 ms, no tracing. ns-2 and ns-3 have SACK; htsim has NewReno and acknowledges every packet. None
+of them executes a P4 program or records tables.
 """
 
 from __future__ import annotations
@@ -11,16 +14,36 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-FLOWS, RATE_BPS, SECONDS = 5, 100_000_000, 60
-#: 100 Mb/s times 20 ms in frames of 1,500 bytes.
-QUEUE_PACKETS = 167
+#: The program made with htsim.
+HTSIM = "HTSIM_DUMBBELL"
 #: ns-3's speed can be measured in a tenth of the time.
-NS3_SECONDS = 6
+NS3_SHARE = 10
 NS3 = "ns3-core ns3-network ns3-internet ns3-applications ns3-point-to-point ns3-traffic-control"
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """A dumbbell and its simulated time."""
+
+    flows: int
+    rate_bps: int
+    queue_packets: int
+    seconds: int
+
+    def arguments(self) -> list[str]:
+        """The arguments of `dumbbell.tcl`."""
+        return [str(n) for n in (self.flows, self.rate_bps, self.queue_packets, self.seconds)]
+
+
+Peer = Callable[[Dumbbell], dict[str, Any] | str]
+"""Measures a simulator, or says why not."""
 
 
 def timed(command: list[str]) -> tuple[int, float]:
@@ -43,17 +66,25 @@ def rate(command: list[str], simulated_s: int) -> dict[str, Any]:
     }
 
 
-def ns2() -> dict[str, Any] | str:
+def ns2(dumbbell: Dumbbell) -> dict[str, Any] | str:
     """Measures ns-2, or says why not."""
     program = shutil.which("ns")
     if program is None:
         return "ns-2 is not installed (Debian: apt-get install ns2)"
-    arguments = [str(n) for n in (FLOWS, RATE_BPS, QUEUE_PACKETS, SECONDS)]
-    return rate([program, str(HERE / "dumbbell.tcl"), *arguments], SECONDS)
+    return rate([program, str(HERE / "dumbbell.tcl"), *dumbbell.arguments()], dumbbell.seconds)
 
 
-def ns3() -> dict[str, Any] | str:
-    """Measures ns-3, or says why not."""
+def htsim(dumbbell: Dumbbell) -> dict[str, Any] | str:
+    """Measures htsim, or says why not."""
+    program = os.environ.get(HTSIM)
+    if program is None:
+        return f"htsim: {HTSIM} does not name a program"
+    return rate([program, *dumbbell.arguments()], dumbbell.seconds)
+
+
+@cache
+def ns3_program() -> tuple[tempfile.TemporaryDirectory[str], Path] | str:
+    """The folder of `dumbbell.cc`'s program, and the program; or why there is none."""
     if shutil.which("g++") is None or shutil.which("pkg-config") is None:
         return "ns-3 needs g++ and pkg-config"
     found = subprocess.run(
@@ -64,16 +95,23 @@ def ns3() -> dict[str, Any] | str:
         return "ns-3 is not installed (Debian: apt-get install libns3-dev)"
     # Debian's files refer to libraries by paths that only other packages install.
     flags = [f for f in found.stdout.split() if not f.startswith("/") or Path(f).exists()]
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder, "dumbbell")
-        build = ["g++", "-O2", "-std=c++17", "-Wl,--as-needed", "-o", str(program)]
-        source = str(HERE / "dumbbell.cc")
-        made = subprocess.run([*build, source, *flags], capture_output=True, text=True, check=False)
-        if made.returncode != 0:
-            return f"ns-3: {source} does not compile: {made.stderr.strip()[-300:]}"
-        options = {
-            "flows": FLOWS, "rate_bps": RATE_BPS, "queue_packets": QUEUE_PACKETS,
-            "seconds": NS3_SECONDS,
-        }  # fmt: skip
-        command = [str(program), *(f"--{name}={value}" for name, value in options.items())]
-        return rate(command, NS3_SECONDS)
+    folder = tempfile.TemporaryDirectory()
+    program = Path(folder.name, "dumbbell")
+    build = ["g++", "-O2", "-std=c++17", "-Wl,--as-needed", "-o", str(program)]
+    source = str(HERE / "dumbbell.cc")
+    made = subprocess.run([*build, source, *flags], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        return f"ns-3: {source} does not compile: {made.stderr.strip()[-300:]}"
+    return folder, program
+
+
+def ns3(dumbbell: Dumbbell) -> dict[str, Any] | str:
+    """Measures ns-3 for a tenth of the simulated time, or says why not."""
+    made = ns3_program()
+    if isinstance(made, str):
+        return made
+    shorter = replace(dumbbell, seconds=dumbbell.seconds // NS3_SHARE)
+    names = ("flows", "rate_bps", "queue_packets", "seconds")
+    options = zip(names, shorter.arguments(), strict=True)
+    command = [str(made[1]), *(f"--{name}={value}" for name, value in options)]
+    return rate(command, shorter.seconds)
