@@ -27,7 +27,7 @@ macro_rules! stf_tests {
     )*};
 }
 
-stf_tests!(branches externs profiles replicate stacks tables unions);
+stf_tests!(branches externs lifetimes profiles replicate stacks tables unions);
 
 /// Kind 7 means labels only while the value set contains it.
 #[test]

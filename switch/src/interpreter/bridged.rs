@@ -1,6 +1,9 @@
 //! The slots that travel with a packet from ingress to egress.
 
-/// The slots that a packet carries, starting with the first.
+use crate::ir::Slot;
+use crate::ir::architecture::BRIDGED_START;
+
+/// The slots that a packet carries, from [`BRIDGED_START`] on.
 #[derive(Debug, Default)]
 pub(crate) struct Bridged {
     pub extent: Extent,
@@ -15,6 +18,15 @@ pub(crate) enum Extent {
     InMachine,
     /// All slots of ingress that egress reads.
     Ingress,
-    /// Those, plus the headers that only egress makes valid.
+    /// Those, and the metadata that copies made by egress keep.
+    Cloned,
+    /// Those, all metadata of egress, and the headers that only egress makes valid.
     WithEgressHeaders,
+}
+
+impl Bridged {
+    /// A slot that travels with the packet.
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut u64> {
+        self.slots.get_mut(usize::from(slot.checked_sub(BRIDGED_START)?))
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::bridged::{Bridged, Extent};
 use super::calculation::BitBuffer;
+use crate::ir::architecture::{self, BRIDGED_START};
 use crate::ir::{Program, Slot, Slots, internal};
 use crate::state::State;
 use narrows_common::{Rng, Time};
@@ -110,25 +111,37 @@ impl Machine {
     /// Saves the slots of ingress that egress may read.
     #[inline]
     pub(crate) fn save_bridged(&self, program: &Program, bridged: &mut Bridged) {
-        bridged.extent = Extent::Ingress;
+        self.save(program, Extent::Ingress, bridged);
+    }
+
+    /// Saves the slots of an extent.
+    #[inline]
+    pub(crate) fn save(&self, program: &Program, extent: Extent, bridged: &mut Bridged) {
+        let end = match extent {
+            Extent::InMachine => BRIDGED_START,
+            Extent::Ingress => program.bridged_end,
+            Extent::Cloned => program.cloned_end,
+            Extent::WithEgressHeaders => program.egress_headers_end,
+        };
+        bridged.extent = extent;
         bridged.slots.clear();
-        bridged.slots.extend_from_slice(&self.slots[..program.bridged_end as usize]);
+        bridged.slots.extend_from_slice(&self.slots[BRIDGED_START.into()..end.into()]);
     }
 
     /// Restores a packet's slots before egress, and clears those that only egress uses.
     #[inline]
     pub(crate) fn restore_bridged(&mut self, program: &Program, bridged: &Bridged) {
         match bridged.extent {
-            Extent::InMachine => {}
-            Extent::Ingress => {
+            Extent::InMachine => return,
+            Extent::Ingress | Extent::Cloned => {
                 self.invalidate_egress_headers(program);
-                self.slots[..program.bridged_end as usize].copy_from_slice(&bridged.slots);
                 self.egress_metadata.clear(&mut self.slots);
             }
-            Extent::WithEgressHeaders => {
-                self.slots[..bridged.slots.len()].copy_from_slice(&bridged.slots);
-            }
+            Extent::WithEgressHeaders => {}
         }
+        self.slots[architecture::ZERO_AT_EGRESS].fill(0);
+        let start = usize::from(BRIDGED_START);
+        self.slots[start..start + bridged.slots.len()].copy_from_slice(&bridged.slots);
     }
 
     /// Invalidates the headers that only egress makes valid, before another packet enters the

@@ -84,5 +84,10 @@ pub(crate) const TRUNCATE: Slot = internal::ARCHITECTURE + 5;
 pub(crate) const CLONE_FLAG: u64 = 1 << 32;
 /// Larger than any packet length.
 pub(crate) const TRUNCATE_NONE: u64 = 1 << 40;
-/// All of these slots.
+/// The first slot that travels with a packet from ingress to egress.
+pub(crate) const BRIDGED_START: Slot = TRUNCATE;
+/// Slots that are zero when egress starts: requests, and [`internal::ABORTED`].
+pub(crate) const ZERO_AT_EGRESS: core::ops::Range<usize> =
+    internal::ABORTED as usize..BRIDGED_START as usize;
+/// All slots of externs.
 pub(crate) const ALL: core::ops::Range<usize> = CLONE as usize..TRUNCATE as usize + 1;

@@ -61,6 +61,19 @@ pub(crate) const SET_BEFORE_EGRESS: [(&str, &str); 7] = [
     ("intrinsic_metadata", "egress_rid"),
 ];
 
+/// Fields that the architecture sets for each packet that leaves its queue.
+pub(crate) const SET_AT_DEQUEUE: [(&str, &str); 9] = [
+    ("queueing_metadata", "enq_timestamp"),
+    ("queueing_metadata", "enq_qdepth"),
+    ("queueing_metadata", "deq_timedelta"),
+    ("queueing_metadata", "deq_qdepth"),
+    ("queueing_metadata", "qid"),
+    ("intrinsic_metadata", "egress_global_timestamp"),
+    ("standard_metadata", "egress_port"),
+    ("standard_metadata", "egress_spec"),
+    ("standard_metadata", "packet_length"),
+];
+
 impl StandardMetadata {
     /// Finds the fields. The error is the name of a missing field that bmv2 requires too.
     pub(crate) fn find(
@@ -95,7 +108,7 @@ impl StandardMetadata {
         })
     }
 
-    /// The fields that the architecture sets for each packet that leaves its queue.
+    /// The fields of [`SET_AT_DEQUEUE`].
     pub(crate) fn set_at_dequeue(&self) -> [MetadataField; 9] {
         [
             self.enq_timestamp,

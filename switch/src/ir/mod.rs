@@ -25,7 +25,7 @@ pub(crate) use header::{
     Field, FieldPlan, FieldPlans, Header, HeaderRef, Part, Stack, UnionStack, Window, Word,
 };
 pub(crate) use integer::{Integer, to_hex};
-pub(crate) use metadata::{MetadataField, SET_BEFORE_EGRESS, StandardMetadata};
+pub(crate) use metadata::{MetadataField, SET_AT_DEQUEUE, SET_BEFORE_EGRESS, StandardMetadata};
 pub(crate) use op::{Op, Pc};
 pub(crate) use parser::{Case, ParserErrors, Select, ValueSet};
 pub(crate) use program::{Block, Program};

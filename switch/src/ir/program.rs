@@ -46,12 +46,15 @@ pub(crate) struct Program {
     pub(crate) standard: StandardMetadata,
     /// Slots below this are zero at the start of a packet.
     pub(crate) packet_end: Slot,
-    /// Slots below this travel with a packet from ingress to egress.
+    /// Slots from [`super::architecture::BRIDGED_START`] to this travel with a packet from ingress
+    /// to egress.
     pub(crate) bridged_end: Slot,
+    /// Slots below this also travel with a copy from egress to egress.
+    pub(crate) cloned_end: Slot,
     /// Slots from `bridged_end` to this are zero when egress starts: metadata that only egress
     /// uses.
     pub(crate) metadata_end: Slot,
-    /// Slots below this travel with a packet from egress to egress: includes the egress headers.
+    /// Slots below this travel with a copy whose headers have moved: includes the egress headers.
     pub(crate) egress_headers_end: Slot,
     /// Metadata that egress uses: `metadata_start..metadata_end`.
     pub(crate) metadata_start: Slot,

@@ -13,26 +13,26 @@ pub(crate) const NOWHERE: Slot = u16::MAX;
 /// The interpreter's own slots, at the lowest indices.
 pub(crate) mod internal {
     use super::Slot;
-    /// Frame length, updated as headers become valid and invalid.
-    pub(crate) const LENGTH: Slot = 0;
-    /// Byte offset of the payload: where the parser stopped.
-    pub(crate) const PAYLOAD: Slot = 1;
     /// The parser's error code.
-    pub(crate) const PARSER_ERROR: Slot = 2;
+    pub(crate) const PARSER_ERROR: Slot = 0;
+    /// 1 if a checksum is wrong.
+    pub(crate) const CHECKSUM_ERROR: Slot = 1;
+    /// The deparser's rank of the latest extracted header.
+    pub(crate) const RANK: Slot = 2;
     /// 1 if an assertion failed or the program did not end.
     pub(crate) const ABORTED: Slot = 3;
-    /// 1 if a checksum is wrong.
-    pub(crate) const CHECKSUM_ERROR: Slot = 4;
-    /// The frame's length on arrival, which counters and meters use.
-    pub(crate) const ARRIVED: Slot = 5;
     /// Six slots for the externs of the architecture.
-    pub(crate) const ARCHITECTURE: Slot = 6;
+    pub(crate) const ARCHITECTURE: Slot = 4;
+    /// Frame length, updated as headers become valid and invalid.
+    pub(crate) const LENGTH: Slot = 10;
+    /// Byte offset of the payload: where the parser stopped.
+    pub(crate) const PAYLOAD: Slot = 11;
+    /// The frame's length on arrival, which counters and meters use.
+    pub(crate) const ARRIVED: Slot = 12;
     /// 1 if a valid header has moved from where it was extracted.
-    pub(crate) const MOVED: Slot = 12;
-    /// The deparser's rank of the latest extracted header.
-    pub(crate) const RANK: Slot = 13;
+    pub(crate) const MOVED: Slot = 13;
     /// The first slot after these.
-    pub(crate) const END: Slot = 16;
+    pub(crate) const END: Slot = 14;
 }
 
 /// The number of 64-bit limbs that hold `bits` bits.

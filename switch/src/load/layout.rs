@@ -1,9 +1,10 @@
 //! Assigns slots to all metadata and to every header field in use.
 //!
 //! ```text
-//! 0..16                internal (crate::ir::internal)
+//! 0..14                internal (crate::ir::internal); from 9 on (BRIDGED_START) kept for egress
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
-//! ..bridged_end        metadata that is used before egress, and in it
+//! ..bridged_end        metadata that is used before egress, and read in it
+//! ..cloned_end         metadata that egress alone uses, and its copies keep
 //! ..metadata_end       metadata that egress alone uses
 //! ..egress_headers_end           headers that are never valid before egress
 //! ..packet_end         metadata and fields of headers that egress does not use
@@ -18,7 +19,7 @@ use super::json::Root;
 use super::loader::Loader;
 use super::names::FieldType;
 use super::names::Names;
-use super::scan::Usage;
+use super::scan::{Lifetime, Usage};
 use crate::ir::{
     Field, FieldPlans, Header, NOWHERE, Op, Program, Slot, Stack, UnionStack, internal, limbs,
 };
@@ -50,13 +51,15 @@ pub(crate) fn lay_out<'a>(
     let stacks = layout.stacks()?;
     let union_stacks = layout.union_stacks()?;
     let metadata_start = layout.next;
-    layout.metadata(|ingress, egress| ingress && egress)?;
+    layout.metadata(Lifetime::Bridged)?;
     let bridged_end = layout.next;
-    layout.metadata(|ingress, egress| egress && !ingress)?;
+    layout.metadata(Lifetime::Cloned)?;
+    let cloned_end = layout.next;
+    layout.metadata(Lifetime::Egress)?;
     let metadata_end = layout.next;
     layout.place_headers(&[], true)?;
     let egress_headers_end = layout.next;
-    layout.metadata(|_, egress| !egress)?;
+    layout.metadata(Lifetime::Ingress)?;
     layout.place_ingress_fields()?;
     let packet_end = layout.next;
     layout.next += parameter_slots(root);
@@ -81,6 +84,7 @@ pub(crate) fn lay_out<'a>(
         egress_headers,
         packet_end: packet_end as Slot,
         bridged_end: bridged_end as Slot,
+        cloned_end: cloned_end as Slot,
         metadata_end: metadata_end as Slot,
         egress_headers_end: egress_headers_end as Slot,
         metadata_start: metadata_start as Slot,
@@ -292,9 +296,8 @@ impl Layout<'_> {
         names.union_stacks.iter().map(stack).collect()
     }
 
-    /// Assigns slots to wanted metadata; `is_wanted` gets whether it is used before egress, and
-    /// from egress on.
-    fn metadata(&mut self, is_wanted: impl Fn(bool, bool) -> bool) -> Result<(), LoadError> {
+    /// Assigns slots to the metadata of a lifetime.
+    fn metadata(&mut self, lifetime: Lifetime) -> Result<(), LoadError> {
         for index in 0..self.headers.len() as u16 {
             let header = &self.headers[index as usize];
             if !header.metadata {
@@ -303,9 +306,7 @@ impl Layout<'_> {
             if header.has_varbit && header.base == NOWHERE {
                 self.headers[index as usize].base = self.take(header.parts())?;
             }
-            self.place_fields(index, |usage, key| {
-                is_wanted(usage.ingress.contains(&key), usage.egress.contains(&key))
-            })?;
+            self.place_fields(index, |usage, key| usage.lifetime(key) == lifetime)?;
         }
         Ok(())
     }

@@ -3,14 +3,15 @@
 //! A header field without a reference stays in the packet's bytes and costs nothing. A field that
 //! may be written is stored at the end. A header that can become valid by other operations than
 //! extraction (`setValid`, assignment, stacks, unions) is *built*: all its fields have slots. A
-//! waiting packet does not keep what egress does not refer to. Metadata without a reference gets no
-//! slot.
+//! waiting packet does not keep what egress does not refer to, nor metadata that egress does not
+//! read.
 
 use super::error::LoadError;
+use super::expressions::Expr;
 use super::json::{Root, Table};
 use super::names::Names;
 use super::value::Value;
-use crate::ir::SET_BEFORE_EGRESS;
+use crate::ir::{SET_AT_DEQUEUE, SET_BEFORE_EGRESS};
 use std::collections::BTreeSet;
 
 /// The program's references, as `(header, field)`.
@@ -25,10 +26,43 @@ pub(crate) struct Usage {
     pub ingress: BTreeSet<(u16, u16)>,
     /// Used from egress on.
     pub egress: BTreeSet<(u16, u16)>,
+    /// Read from egress on.
+    pub egress_reads: BTreeSet<(u16, u16)>,
+    /// Kept by copies that egress makes.
+    pub cloned: BTreeSet<(u16, u16)>,
+    /// Set by the architecture when a packet leaves its queue.
+    pub set_at_dequeue: BTreeSet<(u16, u16)>,
+}
+
+/// How long a packet keeps a field of metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lifetime {
+    /// From ingress to egress.
+    Bridged,
+    /// In egress, and from there to the egress of its copies.
+    Cloned,
+    /// In egress.
+    Egress,
+    /// In ingress. Egress may write it, but does not read it.
+    Ingress,
+}
+
+impl Usage {
+    /// How long a packet keeps this field of metadata.
+    pub(crate) fn lifetime(&self, key: (u16, u16)) -> Lifetime {
+        let is_new = self.egress.contains(&key) && !self.ingress.contains(&key);
+        let is_read = self.egress_reads.contains(&key) && !self.set_at_dequeue.contains(&key);
+        match (is_new, is_read) {
+            (true, _) if self.cloned.contains(&key) => Lifetime::Cloned,
+            (true, _) => Lifetime::Egress,
+            (false, true) => Lifetime::Bridged,
+            (false, false) => Lifetime::Ingress,
+        }
+    }
 }
 
 pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
-    let mut scan = Scan { root, names, usage: Usage::default(), ingress: true, egress: false };
+    let mut scan = Scan::new(root, names);
     scan.groups();
     scan.standard_metadata();
     for parser in &root.parsers {
@@ -66,14 +100,15 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
         scan.input(&input.kind, &input.value);
     }
-    // Selectors, checksums and lists serve both sides, so all their fields are kept.
+    scan.field_lists();
+    // Selectors, checksums and digests serve both sides, so all their fields are kept.
     (scan.ingress, scan.egress) = (true, true);
     let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
     let selectors = profiles.flat_map(|profile| &profile.selector);
     for input in selectors.flat_map(|selector| &selector.input) {
         scan.input(&input.kind, &input.value);
     }
-    for list in root.field_lists.iter().chain(&root.learn_lists) {
+    for list in &root.learn_lists {
         list.elements.iter().for_each(|element| scan.value(element));
     }
     for checksum in &root.checksums {
@@ -109,9 +144,18 @@ struct Scan<'a> {
     /// Whether the scanned code runs before egress, or from egress on.
     ingress: bool,
     egress: bool,
+    /// Numbers of the field lists of copies that egress makes.
+    kept_by_clones: BTreeSet<u64>,
+    /// Numbers of the field lists of packets and copies that pass ingress again.
+    kept_by_others: BTreeSet<u64>,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    fn new(root: &'a Root<'a>, names: &'a Names) -> Self {
+        let (usage, kept_by_clones, kept_by_others) = Default::default();
+        Scan { root, names, usage, ingress: true, egress: false, kept_by_clones, kept_by_others }
+    }
+
     /// The fields that the architecture sets, and those that every program has.
     fn standard_metadata(&mut self) {
         for (header, field) in SET_BEFORE_EGRESS {
@@ -123,6 +167,25 @@ impl Scan<'_> {
         (self.ingress, self.egress) = (false, true);
         self.reference(&Value::pair("standard_metadata", "egress_port"));
         (self.ingress, self.egress) = (true, false);
+        for (header, field) in SET_AT_DEQUEUE {
+            let (header, field) = self.root.aliased(header, field);
+            let key = self.key(&Value::pair(header, field));
+            self.usage.set_at_dequeue.extend(key);
+        }
+    }
+
+    /// What a list keeps is read. Only copies that egress makes do not pass ingress.
+    fn field_lists(&mut self) {
+        for list in &self.root.field_lists {
+            let passes_ingress = self.kept_by_others.contains(&list.id);
+            let is_cloned = self.kept_by_clones.contains(&list.id);
+            (self.ingress, self.egress) = (passes_ingress || !is_cloned, true);
+            list.elements.iter().for_each(|element| self.value(element));
+            for element in list.elements.iter().filter(|_| is_cloned) {
+                let key = self.key(&element["value"]);
+                self.usage.cloned.extend(key);
+            }
+        }
     }
 
     fn groups(&mut self) {
@@ -136,13 +199,24 @@ impl Scan<'_> {
         }
     }
 
-    /// A `[header, field]` pair, or a header's name.
+    /// The field that a `[header, field]` pair names.
+    fn key(&self, pair: &Value) -> Option<(u16, u16)> {
+        let header = self.names.header(pair[0].as_str()?).ok()?;
+        Some((header, self.names.header_field(header, pair[1].as_str()?).ok()?))
+    }
+
+    /// Records a `[header, field]` pair as read.
     fn reference(&mut self, pair: &Value) {
-        let (Some(header), Some(field)) = (pair[0].as_str(), pair[1].as_str()) else { return };
-        let Ok(header) = self.names.header(header) else { return };
-        let Ok(field) = self.names.header_field(header, field) else { return };
-        self.usage.used.insert((header, field));
-        self.sides([(header, field)].into_iter());
+        let key = self.key(pair);
+        self.used(key);
+        if self.egress {
+            self.usage.egress_reads.extend(key);
+        }
+    }
+
+    fn used(&mut self, key: Option<(u16, u16)>) {
+        self.usage.used.extend(key);
+        self.sides(key.into_iter());
     }
 
     /// Records on which side of the queue fields are used.
@@ -155,11 +229,11 @@ impl Scan<'_> {
         }
     }
 
+    /// Records a `[header, field]` pair as written.
     fn destination(&mut self, pair: &Value) {
-        self.reference(pair);
-        let (Some(header), Some(field)) = (pair[0].as_str(), pair[1].as_str()) else { return };
-        let Ok(header) = self.names.header(header) else { return };
-        let Ok(field) = self.names.header_field(header, field) else { return };
+        let key = self.key(pair);
+        self.used(key);
+        let Some((header, field)) = key else { return };
         self.usage.written.insert((header, field));
         if self.names.kind(header).fields[field as usize].width.is_none() {
             self.usage.built.insert(header);
@@ -227,13 +301,15 @@ impl Scan<'_> {
             return;
         }
         for (i, parameter) in parameters.iter().enumerate() {
-            self.value(parameter);
             let kind = parameter["type"].as_str().unwrap_or("");
+            let only_first = matches!(op, "assign" | "set" | "register_read" | "modify_field");
+            if i > 0 || !only_first || kind != "field" {
+                self.value(parameter);
+            }
             if let ("calculation", Some(name)) = (kind, parameter["value"].as_str()) {
                 self.calculation(name);
             }
-            let first_only = matches!(op, "assign" | "set" | "register_read" | "modify_field");
-            if kind == "field" && (i == 0 || !first_only) && op != "register_write" {
+            if kind == "field" && (i == 0 || !only_first) && op != "register_write" {
                 self.destination(&parameter["value"]);
             }
             let extracts = matches!(op, "extract" | "extract_VL" | "remove_header");
@@ -248,10 +324,75 @@ impl Scan<'_> {
                     .extend(name.and_then(|name| self.names.header(name).ok()));
             }
         }
+        self.kept_list(op, parameters);
         if op == "mark_to_drop" {
             for field in ["egress_spec", "mcast_grp"] {
                 self.destination(&Value::pair("standard_metadata", field));
             }
         }
+    }
+
+    /// Records who keeps the fields of a list.
+    fn kept_list(&mut self, op: &str, parameters: &[Value]) {
+        let (i, lists) = match op {
+            "clone_egress_pkt_to_egress" => (1, &mut self.kept_by_clones),
+            "clone_ingress_pkt_to_egress" => (1, &mut self.kept_by_others),
+            "resubmit" | "recirculate" => (0, &mut self.kept_by_others),
+            _ => return,
+        };
+        let number = parameters.get(i).and_then(|list| self.names.expr(list).ok());
+        if let Some(Expr::Constant(number)) = number {
+            lists.extend(number.to_u64());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bottleneck() -> String {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../p4/build/v1model.json");
+        std::fs::read_to_string(path).expect("the bottleneck")
+    }
+
+    #[test]
+    fn a_packet_keeps_metadata_as_long_as_it_is_read() {
+        let text = bottleneck();
+        let root: Root = serde_json::from_str(&text).expect("a program");
+        let mut names = Names::new(&root).expect("names");
+        let usage = scan(&root, &mut names).expect("usage");
+        for (header, field, lifetime) in [
+            ("scalars", "metadata_t.flow_id", Lifetime::Bridged),
+            ("standard_metadata", "priority", Lifetime::Bridged),
+            ("scalars", "metadata_t.queue_delay", Lifetime::Cloned),
+            ("scalars", "metadata_t.may_mark", Lifetime::Egress),
+            ("scalars", "metadata_t.src_port", Lifetime::Ingress),
+            // Egress writes this to drop a packet.
+            ("standard_metadata", "mcast_grp", Lifetime::Ingress),
+            ("standard_metadata", "egress_spec", Lifetime::Ingress),
+        ] {
+            let header = names.header(header).expect("a header");
+            let key = (header, names.header_field(header, field).expect("a field"));
+            assert_eq!(usage.lifetime(key), lifetime, "{field}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_fields_set_at_dequeue_are_those_of_their_slots() {
+        let text = bottleneck();
+        let root: Root = serde_json::from_str(&text).expect("a program");
+        let program = crate::load::load(&text).expect("a program");
+        let named: Vec<_> = SET_AT_DEQUEUE
+            .iter()
+            .map(|(header, field)| root.aliased(header, field))
+            .filter_map(|(header, field)| {
+                program.fields.get(&(header.to_owned(), field.to_owned())).map(|&(slot, _)| slot)
+            })
+            .collect();
+        let set: Vec<_> = program.standard.set_at_dequeue().map(|field| field.slot).into();
+        let set: Vec<_> = set.into_iter().filter(|&slot| slot != crate::ir::NOWHERE).collect();
+        assert!(set.len() > 5);
+        assert_eq!(named, set);
     }
 }

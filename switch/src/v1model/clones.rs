@@ -115,25 +115,24 @@ impl V1Model {
             let mut copy = self.spare.copy(&item.packet, len);
             let program = &self.program;
             // While the headers are where they were extracted, no egress header is valid.
-            let (extent, end) = match self.machine.get(internal::MOVED) {
-                0 => (Extent::Ingress, program.bridged_end),
-                _ => (Extent::WithEgressHeaders, program.egress_headers_end),
+            let (extent, metadata_end) = match self.machine.get(internal::MOVED) {
+                0 => (Extent::Cloned, program.cloned_end),
+                _ => (Extent::WithEgressHeaders, program.metadata_end),
             };
-            copy.state.bridged.extent = extent;
-            copy.state.bridged.slots.clear();
-            copy.state.bridged.slots.extend_from_slice(&self.machine.slots[..end.into()]);
-            let slots = copy.state.bridged.slots.as_mut_slice();
-            slots[architecture::ALL].fill(0);
-            let metadata_end = end.min(program.metadata_end);
-            slots[program.metadata_start.into()..metadata_end.into()].fill(0);
+            let bridged = &mut copy.state.bridged;
+            self.machine.save(program, extent, bridged);
+            let metadata = program.metadata_start..metadata_end;
+            for slot in metadata.chain([architecture::TRUNCATE]) {
+                bridged.get_mut(slot).into_iter().for_each(|value| *value = 0);
+            }
             for &slot in program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
-                if let Some(slots) = slots.get_mut(slot as usize) {
-                    *slots = self.machine.get(slot);
+                if let Some(value) = bridged.get_mut(slot) {
+                    *value = self.machine.get(slot);
                 }
             }
             let standard = &self.program.standard;
             let mut put = |field: MetadataField, value: u64| {
-                if let Some(slot) = slots.get_mut(field.slot as usize) {
+                if let Some(slot) = bridged.get_mut(field.slot) {
                     *slot = value & field.mask;
                 }
             };
