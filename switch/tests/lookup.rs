@@ -53,6 +53,30 @@ fn a_key_that_was_looked_for_finds_the_entries_of_now() {
     assert_eq!(flow_found(&mut switch), 1);
 }
 
+/// As many entries as machine code's look-up cache grows for, twice.
+#[test]
+fn each_of_many_entries_is_found_after_more_are_added() {
+    let mut switch = bottleneck(None, QueueLimit::Packets(1));
+    let found = |switch: &mut Switch, port: u16| {
+        let mut bytes = frame(100, 1);
+        bytes[34..36].copy_from_slice(&port.to_be_bytes());
+        switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes).into());
+        switch.queue_records().pop().map(|record| record.flow)
+    };
+    for ports in [1..=300u16, 301..=900] {
+        for port in ports.clone() {
+            let from_port = [("src_port", Match::Exact(port.to_string()))];
+            let number = port.to_string();
+            let flow = entry("flow", from_port, "set_flow", [("flow_id", number.as_str())]);
+            switch.insert_entry(&flow).expect("a flow");
+        }
+        for port in (1..=*ports.end()).chain(1..=*ports.end()) {
+            assert_eq!(found(&mut switch, port), Some(port.into()));
+        }
+        assert_eq!(found(&mut switch, 1000).map(|hash| hash >> 31), Some(1), "no entry");
+    }
+}
+
 #[test]
 fn a_default_action_becomes_the_programs_again() {
     let mut switch = bottleneck(None, QueueLimit::Packets(1));

@@ -7,7 +7,8 @@
 //! - a table's array of entry numbers, if any, by keys with no more bits than it has cells for;
 //! - the cells of a trie, starting at a node that a cell refers to, by as many bits of a key as the
 //!   node has cells for (`Trie`);
-//! - the cells of a table's look-up cache, by as many bits of a hash as it has cells for;
+//! - the cells of a table's look-up cache, by as many bits of a hash as it has cells for
+//!   (`Addresses::shift`);
 //! - a table's entries, each of a fixed number of words (`ActionEntries`), by a number from one of
 //!   these or from [`Helper::LookUp`]; only adding entries or cells moves them, and none is added
 //!   while it runs;
@@ -65,9 +66,12 @@ impl Host<'_> {
 /// Offsets of a table's addresses from the first table.
 pub(super) fn addresses(table: u32) -> Addresses {
     let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
-    let (cells, any) = (offset_of!(Addresses, cells), offset_of!(Addresses, any));
-    let action_entries = offset_of!(Addresses, action_entries);
-    Addresses { cells: start + cells, action_entries: start + action_entries, any: start + any }
+    Addresses {
+        cells: start + offset_of!(Addresses, cells),
+        action_entries: start + offset_of!(Addresses, action_entries),
+        any: start + offset_of!(Addresses, any),
+        shift: start + offset_of!(Addresses, shift),
+    }
 }
 
 /// A function that native code calls; its index is its position in [`Helper::all`].

@@ -6,7 +6,7 @@ use crate::ir::{KeyLoad, Table, internal};
 use crate::jit::graph::{arm_key, arms};
 use crate::jit::host::{Helper, TABLES, addresses};
 use crate::state::tables::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
-use crate::state::tables::lookup_cache::{BITS, Cell, FACTORS};
+use crate::state::tables::lookup_cache::{Cell, FACTORS};
 use crate::state::tables::{NARROW_WORDS, is_array, is_trie, steps};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
@@ -141,7 +141,8 @@ impl Translator<'_, '_> {
             let product = self.builder.ins().imul_imm(word, factor as i64);
             hash = self.builder.ins().iadd(hash, product);
         }
-        let cell = self.builder.ins().ushr_imm(hash, i64::from(u64::BITS - BITS));
+        let shift = self.noted(addresses(i).shift);
+        let cell = self.builder.ins().ushr(hash, shift);
         let cell = self.builder.ins().imul_imm(cell, size_of::<Cell>() as i64);
         let cells = self.noted(addresses(i).cells);
         let cell = self.builder.ins().iadd(cells, cell);

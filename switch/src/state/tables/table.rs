@@ -27,12 +27,14 @@ pub(crate) enum Refusal {
 }
 
 /// Addresses of a table's parts, for machine code. `cells` are the array's entry numbers, the
-/// trie's cells or the look-up cache's; `any` is the entry of the trie's prefix of length 0.
+/// trie's cells or the look-up cache's; `any` is the entry of the trie's prefix of length 0, `shift`
+/// that of the look-up cache.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
     pub action_entries: usize,
     pub any: usize,
+    pub shift: usize,
 }
 
 /// A table's entries and the data structure that finds them. It is not `Clone`, because a copy
@@ -100,7 +102,9 @@ impl Table {
     /// others, and keys may match other entries.
     fn matches_changed(&mut self) {
         if let Some(mut lookup_cache) = self.lookup_cache.take() {
+            lookup_cache.grow(self.len());
             lookup_cache.forget(self.find([0; NARROW_WORDS]));
+            self.addresses.shift = lookup_cache.shift() as usize;
             self.lookup_cache = Some(lookup_cache);
         }
         (self.addresses.cells, self.addresses.any) = match &self.matcher {
