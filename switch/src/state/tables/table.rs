@@ -27,8 +27,8 @@ pub(crate) enum Refusal {
 }
 
 /// Addresses of a table's parts, for machine code. `cells` are the array's entry numbers, the
-/// trie's cells or the look-up cache's; `any` is the entry of the trie's prefix of length 0, `shift`
-/// that of the look-up cache.
+/// trie's cells or the look-up cache's; `any` is the entry of the trie's prefix of length 0;
+/// `shift` is that of the look-up cache.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
