@@ -20,6 +20,7 @@ mod interpreter;
 mod ir;
 mod jit;
 mod load;
+mod look_ups;
 mod pipelines;
 mod program;
 mod state;
@@ -33,6 +34,7 @@ pub use control::{
     ProfileMember, TableEntry,
 };
 pub use load::LoadError;
+pub use look_ups::LookUps;
 pub use pipelines::Surplus;
 pub use program::Program;
 pub use state::{CloneSession, Colour, Count, MeterConfig, MulticastGroup, Replica};

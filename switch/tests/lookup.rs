@@ -3,7 +3,7 @@
 use crate::common::*;
 use narrows_common::{Packet, Time};
 use narrows_queueing::QueueLimit;
-use narrows_switch::{Match, Switch, TableEntry};
+use narrows_switch::{Engine, LookUps, Match, Switch, TableEntry};
 
 fn route(prefix: &str, length: u32) -> TableEntry {
     let matches = [("hdr.ipv4.dst_addr", Match::Lpm(prefix.into(), length))];
@@ -75,6 +75,26 @@ fn each_of_many_entries_is_found_after_more_are_added() {
         }
         assert_eq!(found(&mut switch, 1000).map(|hash| hash >> 31), Some(1), "no entry");
     }
+}
+
+#[test]
+fn machine_code_notes_where_the_look_ups_of_a_flow_end() {
+    let noted = |engine: Engine| {
+        let mut switch = bottleneck_on(engine, None, QueueLimit::Packets(1));
+        flow(&mut switch);
+        [5001u16, 5001, 5002].map(|port| {
+            let mut bytes = frame(100, 1);
+            bytes[34..36].copy_from_slice(&port.to_be_bytes());
+            switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&bytes).into());
+            switch.look_ups()
+        })
+    };
+    let [first, again, other] = noted(Engine::Native);
+    first.prefetch();
+    assert_ne!(first, LookUps::default());
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    assert_eq!(noted(Engine::Interpreter), [LookUps::default(); 3]);
 }
 
 #[test]

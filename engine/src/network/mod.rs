@@ -29,6 +29,7 @@ mod sources;
 pub(crate) mod wire_map;
 
 use narrows_common::{Duration, PacketPool, Time};
+use narrows_switch::LookUps;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,6 +82,9 @@ pub struct Network {
     in_flight: InFlight,
     /// The packet that arrived at a group last, if it waits there.
     delivery: Option<Delivery>,
+    /// Where the look-ups ended of the last packet of each link direction. Empty unless
+    /// `in_flight` looks ahead.
+    look_ups: Vec<LookUps>,
     /// The host whose timer was next, and the step of its memory that is asked for next.
     timer_asked: (usize, usize),
     impaired_links: Nodes<ImpairedLink>,
@@ -109,6 +113,11 @@ pub struct Network {
     report_lag_ns: Option<i64>,
     /// Flows sent from this process that have an end.
     finite_flows: usize,
+}
+
+/// Room for the look-ups of each link direction, if packets in flight are known ahead.
+fn look_ups_of(in_flight: &InFlight, directions: usize) -> Vec<LookUps> {
+    vec![LookUps::default(); if in_flight.looks_ahead() { directions } else { 0 }]
 }
 
 impl Network {

@@ -26,6 +26,8 @@ use crate::record::telemetry_report::Report;
 /// The steps in which a host's memory is asked for: its node, the host, its flow, the half of the
 /// flow's connection that data passes, and what that half points to.
 const ASK_STEPS: usize = 5;
+/// How many packets ahead the memory of look-ups is asked for.
+const LOOK_UPS_STEP: usize = 2;
 
 impl Network {
     /// The next packet in flight reaches the end of its link direction.
@@ -40,7 +42,12 @@ impl Network {
         match self.directions[direction] {
             Receiver::Switch { switch, port } => match &mut self.wire_map {
                 Some(wires) => wires.leave_hosts(due, switch as usize, port, packet),
-                None => self.enter_switch(now, switch as usize, port, packet),
+                None => {
+                    self.enter_switch(now, switch as usize, port, packet);
+                    if let Some(look_ups) = self.look_ups.get_mut(direction) {
+                        *look_ups = self.switches[switch as usize].switch.look_ups();
+                    }
+                }
             },
             Receiver::Host(index) => self.enter_host(now, due, index as usize, packet),
             Receiver::Group => self.enter_group(now, packet),
@@ -54,6 +61,10 @@ impl Network {
     fn ask_ahead(&mut self) {
         if let Some(direction) = self.in_flight.upcoming(ASK_STEPS) {
             prefetch(&self.directions[direction]);
+            prefetch(&self.look_ups[direction]);
+        }
+        if let Some(direction) = self.in_flight.upcoming(LOOK_UPS_STEP) {
+            self.look_ups[direction].prefetch();
         }
         for step in 0..ASK_STEPS {
             let direction = self.in_flight.upcoming(ASK_STEPS - 1 - step);

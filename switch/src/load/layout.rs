@@ -1,7 +1,7 @@
 //! Assigns slots to all metadata and to every header field in use.
 //!
 //! ```text
-//! 0..14                internal (crate::ir::internal); from 9 on (BRIDGED_START) kept for egress
+//! 0..18                internal (crate::ir::internal); from 13 on (BRIDGED_START) kept for egress
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
 //! ..bridged_end        metadata that is used before egress, and read in it
 //! ..cloned_end         metadata that egress alone uses, and its copies keep

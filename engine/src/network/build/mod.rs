@@ -24,7 +24,7 @@ use super::nodes::{
 use super::records::collection_interval;
 use super::socket_hosts::SocketHosts;
 use super::sources::{Schedule, Sources};
-use super::{Network, Progress};
+use super::{Network, Progress, look_ups_of};
 use crate::error::{EngineError, plan_error};
 use crate::plan::{EndPlan, EventPlan, FlowPlan, Plan, PortName, SCHEMA};
 use crate::record::link_rows::LinkDirection::{self, In, Out};
@@ -322,12 +322,14 @@ impl Builder {
             true => FlowIds::new(self.flows.iter().map(|flow| &flow.config)),
             false => FlowIds::default(),
         };
+        let in_flight = InFlight::new(self.directions.len());
         Ok(Network {
             switches: Nodes::all(self.switches),
             hosts: Nodes::all(self.hosts),
             access: Nodes::all(self.access),
             flows: self.flows,
-            in_flight: InFlight::new(self.directions.len()),
+            look_ups: look_ups_of(&in_flight, self.directions.len()),
+            in_flight,
             delivery: None,
             timer_asked: (0, 0),
             directions: self.directions,

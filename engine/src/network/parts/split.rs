@@ -12,7 +12,7 @@ use crate::network::in_flight::InFlight;
 use crate::network::nodes::{Receiver, WatchedState};
 use crate::network::socket_hosts::SocketHosts;
 use crate::network::sources::Schedule;
-use crate::network::{Network, Progress};
+use crate::network::{Network, Progress, look_ups_of};
 use crate::record::recorder::Recorder;
 
 impl Network {
@@ -46,13 +46,15 @@ impl Network {
             let by_mac = self.by_mac.clone();
             let flow_ids = self.flow_ids.clone();
             move || {
+                let in_flight = InFlight::new(directions.len());
                 let mut network = Network {
                     switches,
                     hosts,
                     access,
                     flows: Vec::new(),
                     schedule: Schedule::new(sources),
-                    in_flight: InFlight::new(directions.len()),
+                    look_ups: look_ups_of(&in_flight, directions.len()),
+                    in_flight,
                     directions,
                     by_mac,
                     control_events,

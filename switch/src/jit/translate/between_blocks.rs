@@ -12,6 +12,7 @@ impl Translator<'_, '_> {
     /// Writes the function. Returns which private slots must be in memory. If those exceed
     /// `stored`, the function is wrong and must be written again.
     pub(in crate::jit) fn translate(mut self, phase: Phase) -> Stored {
+        self.noted_look_ups = (phase == Phase::Arrive).then_some(0);
         self.steps(phase);
         let end = match phase {
             Phase::Depart if self.patches() => {

@@ -2,7 +2,7 @@
 //! its entry, which holds the action, its parameters and the counter.
 
 use super::translator::{STAYS, Translator};
-use crate::ir::{KeyLoad, Table, internal};
+use crate::ir::{KeyLoad, Slot, Table, internal};
 use crate::jit::graph::{arm_key, arms};
 use crate::jit::host::{Helper, TABLES, addresses};
 use crate::state::tables::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
@@ -65,7 +65,11 @@ impl Translator<'_, '_> {
             } else {
                 self.number_in_cache(i, declared, key)
             };
-            self.entry_at(i, declared, number)
+            let entry = self.entry_at(i, declared, number);
+            if !is_array(declared) {
+                self.note_look_up(entry);
+            }
+            entry
         };
         let at = |word: usize| word as i32 * 8;
         if declared.counted {
@@ -146,6 +150,7 @@ impl Translator<'_, '_> {
         let cell = self.builder.ins().imul_imm(cell, size_of::<Cell>() as i64);
         let cells = self.noted(addresses(i).cells);
         let cell = self.builder.ins().iadd(cells, cell);
+        self.note_look_up(cell);
         for (i, &word) in words.iter().enumerate() {
             let at = (offset_of!(Cell, key) + i * 8) as i32;
             let known = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
@@ -172,6 +177,15 @@ impl Translator<'_, '_> {
         let stride = stride(declared.stride.into(), declared.counted);
         let offset = self.builder.ins().imul_imm(number, stride as i64 * 8);
         self.builder.ins().iadd(action_entries, offset)
+    }
+
+    /// Notes where a look-up ended, if this phase notes that. The last ones count.
+    fn note_look_up(&mut self, address: Value) {
+        if let Some(number) = &mut self.noted_look_ups {
+            let slot = internal::LOOK_UPS + (*number % internal::LOOK_UPS_KEPT) as Slot;
+            *number += 1;
+            self.write(slot, address);
+        }
     }
 
     /// An address that a table has recorded.

@@ -36,6 +36,8 @@ pub(in crate::jit) struct Translator<'a, 'f> {
     /// The end of the program's block.
     pub done: Block,
     pub(super) out_of_fuel: Block,
+    /// The number of look-ups noted so far; `None` in phases that note none.
+    pub(super) noted_look_ups: Option<usize>,
     /// Jumps that consume fuel, still to be written, with their targets.
     pub(super) edges: Vec<(Block, usize)>,
 }
@@ -70,6 +72,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             blocks: vec![],
             done: entry,
             out_of_fuel: entry,
+            noted_look_ups: None,
             edges: vec![],
         }
     }
