@@ -18,8 +18,6 @@ pub(crate) enum Extent {
     InMachine,
     /// All slots of ingress that egress reads.
     Ingress,
-    /// Those, and the metadata that copies made by egress keep.
-    Cloned,
     /// Those, all metadata of egress, and the headers that only egress makes valid.
     WithEgressHeaders,
 }

@@ -120,7 +120,6 @@ impl Machine {
         let end = match extent {
             Extent::InMachine => BRIDGED_START,
             Extent::Ingress => program.bridged_end,
-            Extent::Cloned => program.cloned_end,
             Extent::WithEgressHeaders => program.egress_headers_end,
         };
         bridged.extent = extent;
@@ -133,7 +132,7 @@ impl Machine {
     pub(crate) fn restore_bridged(&mut self, program: &Program, bridged: &Bridged) {
         match bridged.extent {
             Extent::InMachine => return,
-            Extent::Ingress | Extent::Cloned => {
+            Extent::Ingress => {
                 self.invalidate_egress_headers(program);
                 self.egress_metadata.clear(&mut self.slots);
             }

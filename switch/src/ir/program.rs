@@ -49,8 +49,6 @@ pub(crate) struct Program {
     /// Slots from [`super::architecture::BRIDGED_START`] to this travel with a packet from ingress
     /// to egress.
     pub(crate) bridged_end: Slot,
-    /// Slots below this also travel with a copy from egress to egress.
-    pub(crate) cloned_end: Slot,
     /// Slots from `bridged_end` to this are zero when egress starts: metadata that only egress
     /// uses.
     pub(crate) metadata_end: Slot,

@@ -177,7 +177,6 @@ fn compare(name: &str, json: &str, packets: u32) -> usize {
         let Ok(mut keeps_all) = Program::from_json(json) else { return 0 };
         let keeps_all_ir = Arc::get_mut(&mut keeps_all.ir).expect("one owner");
         keeps_all_ir.bridged_end = keeps_all_ir.metadata_end;
-        keeps_all_ir.cloned_end = keeps_all_ir.metadata_end;
         let programs = [Arc::new(program), Arc::new(keeps_all)];
         let left = compare_once(name, &programs, seed, packets);
         assert!(programs[0].whole_machine_code().is_some(), "{name}");

@@ -4,7 +4,6 @@
 //! 0..18                internal (crate::ir::internal); from 13 on (BRIDGED_START) kept for egress
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
 //! ..bridged_end        metadata that is used before egress, and read in it
-//! ..cloned_end         metadata that egress alone uses, and its copies keep
 //! ..metadata_end       metadata that egress alone uses
 //! ..egress_headers_end           headers that are never valid before egress
 //! ..packet_end         metadata and fields of headers that egress does not use
@@ -53,8 +52,6 @@ pub(crate) fn lay_out<'a>(
     let metadata_start = layout.next;
     layout.metadata(Lifetime::Bridged)?;
     let bridged_end = layout.next;
-    layout.metadata(Lifetime::Cloned)?;
-    let cloned_end = layout.next;
     layout.metadata(Lifetime::Egress)?;
     let metadata_end = layout.next;
     layout.place_headers(&[], true)?;
@@ -84,7 +81,6 @@ pub(crate) fn lay_out<'a>(
         egress_headers,
         packet_end: packet_end as Slot,
         bridged_end: bridged_end as Slot,
-        cloned_end: cloned_end as Slot,
         metadata_end: metadata_end as Slot,
         egress_headers_end: egress_headers_end as Slot,
         metadata_start: metadata_start as Slot,

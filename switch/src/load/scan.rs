@@ -7,7 +7,6 @@
 //! read.
 
 use super::error::LoadError;
-use super::expressions::Expr;
 use super::json::{Root, Table};
 use super::names::Names;
 use super::value::Value;
@@ -28,8 +27,6 @@ pub(crate) struct Usage {
     pub egress: BTreeSet<(u16, u16)>,
     /// Read from egress on.
     pub egress_reads: BTreeSet<(u16, u16)>,
-    /// Kept by copies that egress makes.
-    pub cloned: BTreeSet<(u16, u16)>,
     /// Set by the architecture when a packet leaves its queue.
     pub set_at_dequeue: BTreeSet<(u16, u16)>,
 }
@@ -39,8 +36,6 @@ pub(crate) struct Usage {
 pub(crate) enum Lifetime {
     /// From ingress to egress.
     Bridged,
-    /// In egress, and from there to the egress of its copies.
-    Cloned,
     /// In egress.
     Egress,
     /// In ingress. Egress may write it, but does not read it.
@@ -50,19 +45,18 @@ pub(crate) enum Lifetime {
 impl Usage {
     /// How long a packet keeps this field of metadata.
     pub(crate) fn lifetime(&self, key: (u16, u16)) -> Lifetime {
-        let is_new = self.egress.contains(&key) && !self.ingress.contains(&key);
-        let is_read = self.egress_reads.contains(&key) && !self.set_at_dequeue.contains(&key);
-        match (is_new, is_read) {
-            (true, _) if self.cloned.contains(&key) => Lifetime::Cloned,
-            (true, _) => Lifetime::Egress,
-            (false, true) => Lifetime::Bridged,
-            (false, false) => Lifetime::Ingress,
+        if self.egress.contains(&key) && !self.ingress.contains(&key) {
+            Lifetime::Egress
+        } else if self.egress_reads.contains(&key) && !self.set_at_dequeue.contains(&key) {
+            Lifetime::Bridged
+        } else {
+            Lifetime::Ingress
         }
     }
 }
 
 pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
-    let mut scan = Scan::new(root, names);
+    let mut scan = Scan { root, names, usage: Usage::default(), ingress: true, egress: false };
     scan.groups();
     scan.standard_metadata();
     for parser in &root.parsers {
@@ -100,15 +94,14 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
         scan.input(&input.kind, &input.value);
     }
-    scan.field_lists();
-    // Selectors, checksums and digests serve both sides, so all their fields are kept.
+    // Selectors, checksums and lists serve both sides, so all their fields are kept.
     (scan.ingress, scan.egress) = (true, true);
     let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
     let selectors = profiles.flat_map(|profile| &profile.selector);
     for input in selectors.flat_map(|selector| &selector.input) {
         scan.input(&input.kind, &input.value);
     }
-    for list in &root.learn_lists {
+    for list in root.field_lists.iter().chain(&root.learn_lists) {
         list.elements.iter().for_each(|element| scan.value(element));
     }
     for checksum in &root.checksums {
@@ -144,18 +137,9 @@ struct Scan<'a> {
     /// Whether the scanned code runs before egress, or from egress on.
     ingress: bool,
     egress: bool,
-    /// Numbers of the field lists of copies that egress makes.
-    kept_by_clones: BTreeSet<u64>,
-    /// Numbers of the field lists of packets and copies that pass ingress again.
-    kept_by_others: BTreeSet<u64>,
 }
 
-impl<'a> Scan<'a> {
-    fn new(root: &'a Root<'a>, names: &'a Names) -> Self {
-        let (usage, kept_by_clones, kept_by_others) = Default::default();
-        Scan { root, names, usage, ingress: true, egress: false, kept_by_clones, kept_by_others }
-    }
-
+impl Scan<'_> {
     /// The fields that the architecture sets, and those that every program has.
     fn standard_metadata(&mut self) {
         for (header, field) in SET_BEFORE_EGRESS {
@@ -171,20 +155,6 @@ impl<'a> Scan<'a> {
             let (header, field) = self.root.aliased(header, field);
             let key = self.key(&Value::pair(header, field));
             self.usage.set_at_dequeue.extend(key);
-        }
-    }
-
-    /// What a list keeps is read. Only copies that egress makes do not pass ingress.
-    fn field_lists(&mut self) {
-        for list in &self.root.field_lists {
-            let passes_ingress = self.kept_by_others.contains(&list.id);
-            let is_cloned = self.kept_by_clones.contains(&list.id);
-            (self.ingress, self.egress) = (passes_ingress || !is_cloned, true);
-            list.elements.iter().for_each(|element| self.value(element));
-            for element in list.elements.iter().filter(|_| is_cloned) {
-                let key = self.key(&element["value"]);
-                self.usage.cloned.extend(key);
-            }
         }
     }
 
@@ -324,25 +294,10 @@ impl<'a> Scan<'a> {
                     .extend(name.and_then(|name| self.names.header(name).ok()));
             }
         }
-        self.kept_list(op, parameters);
         if op == "mark_to_drop" {
             for field in ["egress_spec", "mcast_grp"] {
                 self.destination(&Value::pair("standard_metadata", field));
             }
-        }
-    }
-
-    /// Records who keeps the fields of a list.
-    fn kept_list(&mut self, op: &str, parameters: &[Value]) {
-        let (i, lists) = match op {
-            "clone_egress_pkt_to_egress" => (1, &mut self.kept_by_clones),
-            "clone_ingress_pkt_to_egress" => (1, &mut self.kept_by_others),
-            "resubmit" | "recirculate" => (0, &mut self.kept_by_others),
-            _ => return,
-        };
-        let number = parameters.get(i).and_then(|list| self.names.expr(list).ok());
-        if let Some(Expr::Constant(number)) = number {
-            lists.extend(number.to_u64());
         }
     }
 }
@@ -365,7 +320,8 @@ mod tests {
         for (header, field, lifetime) in [
             ("scalars", "metadata_t.flow_id", Lifetime::Bridged),
             ("standard_metadata", "priority", Lifetime::Bridged),
-            ("scalars", "metadata_t.queue_delay", Lifetime::Cloned),
+            // A copy for a report keeps it.
+            ("scalars", "metadata_t.queue_delay", Lifetime::Bridged),
             ("scalars", "metadata_t.may_mark", Lifetime::Egress),
             ("scalars", "metadata_t.src_port", Lifetime::Ingress),
             // Egress writes this to drop a packet.

@@ -116,7 +116,7 @@ impl V1Model {
             let program = &self.program;
             // While the headers are where they were extracted, no egress header is valid.
             let (extent, metadata_end) = match self.machine.get(internal::MOVED) {
-                0 => (Extent::Cloned, program.cloned_end),
+                0 => (Extent::Ingress, program.bridged_end),
                 _ => (Extent::WithEgressHeaders, program.metadata_end),
             };
             let bridged = &mut copy.state.bridged;
