@@ -215,7 +215,11 @@ impl Scan<'_> {
         let Some(header) = header else { return };
         self.usage.built.insert(header);
         let fields = 0..self.names.kind(header).fields.len() as u16;
-        self.sides(fields.map(|field| (header, field)));
+        let keys = fields.map(|field| (header, field));
+        self.sides(keys.clone());
+        if self.egress {
+            self.usage.egress_reads.extend(keys);
+        }
     }
 
     /// The inputs of a calculation.
