@@ -11,6 +11,7 @@ of them executes a P4 program or records tables.
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -48,11 +49,11 @@ Peer = Callable[[Dumbbell], dict[str, Any] | str]
 
 def timed(command: list[str]) -> tuple[int, float]:
     """A command's output as a number, and the CPU seconds that it took."""
-    before = os.times()
+    # In microseconds, where os.times() counts hundredths of a second.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    after = os.times()
-    spent = after.children_user + after.children_system
-    return int(done.stdout), spent - before.children_user - before.children_system
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return int(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def rate(command: list[str], simulated_s: int) -> dict[str, Any]:
@@ -76,9 +77,10 @@ def ns2(dumbbell: Dumbbell) -> dict[str, Any] | str:
 
 def htsim(dumbbell: Dumbbell) -> dict[str, Any] | str:
     """Measures htsim, or says why not."""
-    program = os.environ.get(HTSIM)
+    named = os.environ.get(HTSIM, "")
+    program = shutil.which(named)
     if program is None:
-        return f"htsim: {HTSIM} does not name a program"
+        return f"htsim: {HTSIM} names no program: '{named}'"
     return rate([program, *dumbbell.arguments()], dumbbell.seconds)
 
 

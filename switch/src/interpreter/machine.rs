@@ -108,15 +108,9 @@ impl Machine {
         slots[internal::ARRIVED as usize] = length;
     }
 
-    /// Saves the slots of ingress that egress may read.
+    /// Saves the slots of an extent, for egress.
     #[inline]
-    pub(crate) fn save_bridged(&self, program: &Program, bridged: &mut Bridged) {
-        self.save(program, Extent::Ingress, bridged);
-    }
-
-    /// Saves the slots of an extent.
-    #[inline]
-    pub(crate) fn save(&self, program: &Program, extent: Extent, bridged: &mut Bridged) {
+    pub(crate) fn save_bridged(&self, program: &Program, extent: Extent, bridged: &mut Bridged) {
         let end = match extent {
             Extent::InMachine => BRIDGED_START,
             Extent::Ingress => program.bridged_end,

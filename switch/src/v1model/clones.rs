@@ -120,7 +120,7 @@ impl V1Model {
                 _ => (Extent::WithEgressHeaders, program.metadata_end),
             };
             let bridged = &mut copy.state.bridged;
-            self.machine.save(program, extent, bridged);
+            self.machine.save_bridged(program, extent, bridged);
             let metadata = program.metadata_start..metadata_end;
             for slot in metadata.chain([architecture::TRUNCATE]) {
                 bridged.get_mut(slot).into_iter().for_each(|value| *value = 0);

@@ -31,7 +31,10 @@ impl V1Model {
         let is_idle = next && self.tm.is_idle(at, port);
         match is_idle {
             true => item.state.bridged.extent = Extent::InMachine,
-            false => self.machine.save_bridged(&self.program, &mut item.state.bridged),
+            false => {
+                let bridged = &mut item.state.bridged;
+                self.machine.save_bridged(&self.program, Extent::Ingress, bridged);
+            }
         }
         let is_duplicate = false;
         let port = port as u16;
