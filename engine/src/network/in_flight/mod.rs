@@ -29,7 +29,7 @@ const CACHED_BYTES: usize = 1024;
 pub(super) const PARSED_BYTES: usize = 128;
 /// How many places ahead in its lane a packet's bytes are asked for. The packet, which says where
 /// they are, is asked for one place earlier.
-const BYTES_AHEAD: usize = 4;
+const BYTES_AHEAD: usize = 2;
 
 /// A tournament has room for so many lanes at least.
 const LANES_MIN: usize = 4;
