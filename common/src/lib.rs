@@ -12,8 +12,9 @@ pub mod record;
 pub mod rng;
 pub mod serializer;
 pub mod time;
+pub mod timers;
+pub mod tournament;
 pub mod units;
-pub mod wheel;
 
 pub use histogram::Histogram;
 pub use length::LengthBasis;
@@ -22,5 +23,5 @@ pub use payload::{Lender, Payload};
 pub use rng::Rng;
 pub use serializer::Serializer;
 pub use time::{Duration, PS_PER_S, Time};
+pub use timers::Timers;
 pub use units::{Bytes, Rate};
-pub use wheel::Wheel;

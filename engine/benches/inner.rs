@@ -5,7 +5,7 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use narrows_common::{Bytes, Duration, Histogram, Packet, Rate, Rng, Serializer, Time, Wheel};
+use narrows_common::{Bytes, Duration, Histogram, Packet, Rate, Rng, Serializer, Time, Timers};
 use narrows_engine::network::in_flight::InFlight;
 use narrows_hosts::Mac;
 use narrows_hosts::outstanding::ranges::RangeSet;
@@ -24,15 +24,14 @@ fn timers(criterion: &mut Criterion) {
     for timers in [10, 1_000, 10_000, 20_000] {
         let mut rng = Rng::from_seed(1);
         let mut later = |at: Time| at + Duration::from_ps(rng.range(0, 1 << 30));
-        let mut wheel = Wheel::new(timers);
+        let mut tree = Timers::new(timers);
         for timer in 0..timers {
-            wheel.set(timer, later(Time::ZERO));
+            tree.set(timer, later(Time::ZERO));
         }
-        group.bench_function(BenchmarkId::new("wheel", timers), |bencher| {
+        group.bench_function(BenchmarkId::new("tournament", timers), |bencher| {
             bencher.iter(|| {
-                let (at, timer) = wheel.first().expect("all are set");
-                wheel.reach();
-                wheel.set(timer, later(at));
+                let (at, timer) = tree.first().expect("all are set");
+                tree.set(timer, later(at));
             });
         });
         let mut heap: BinaryHeap<_> =

@@ -67,7 +67,6 @@ impl Network {
     #[inline(always)]
     pub(crate) fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;
-        self.schedule.reach(source);
         if self.border.is_some() && !matches!(source, Source::Arrival) {
             self.reach(now, source);
         }

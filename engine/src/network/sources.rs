@@ -1,7 +1,7 @@
 //! The event sources and their timers. Sources due at the same instant act in the order of their
 //! numbers.
 
-use narrows_common::{Time, Wheel};
+use narrows_common::{Time, Timers};
 
 /// The number of sources of each kind.
 #[derive(Clone, Copy, Debug)]
@@ -38,14 +38,14 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) struct Schedule {
     /// The controller's, then one for each switch.
-    switches: Wheel,
-    hosts: Wheel,
+    switches: Timers,
+    hosts: Timers,
 }
 
 impl Schedule {
     /// All timers, stopped.
     pub fn new(sources: Sources) -> Self {
-        Schedule { switches: Wheel::new(1 + sources.switches), hosts: Wheel::new(sources.hosts) }
+        Schedule { switches: Timers::new(1 + sources.switches), hosts: Timers::new(sources.hosts) }
     }
 
     pub fn set_controller(&mut self, at: Time) {
@@ -65,7 +65,7 @@ impl Schedule {
     /// The first source due by `latest`, and when.
     #[inline]
     pub fn first(&self, latest: Time) -> Option<(Time, Source)> {
-        let due = |wheel: &Wheel| wheel.first().filter(|&(at, _)| at <= latest);
+        let due = |timers: &Timers| timers.first().filter(|&(at, _)| at <= latest);
         match (due(&self.switches), due(&self.hosts)) {
             (Some((at, number)), host) if host.is_none_or(|(host_at, _)| at <= host_at) => {
                 let switch = number.checked_sub(1);
@@ -79,16 +79,6 @@ impl Schedule {
     #[inline]
     pub fn first_host(&self) -> Option<usize> {
         self.hosts.first().map(|(_, index)| index)
-    }
-
-    /// The first source acts: time has come to its timer.
-    #[inline]
-    pub fn reach(&mut self, source: Source) {
-        match source {
-            Source::Controller | Source::Switch(_) => self.switches.reach(),
-            Source::Host(_) => self.hosts.reach(),
-            Source::Arrival => {}
-        }
     }
 }
 
@@ -108,7 +98,6 @@ mod tests {
         schedule.set_controller(at);
         let mut acted = Vec::new();
         while let Some((_, source)) = schedule.first(at) {
-            schedule.reach(source);
             match source {
                 Source::Controller => schedule.set_controller(Time::MAX),
                 Source::Switch(index) => schedule.set_switch(index, Time::MAX),

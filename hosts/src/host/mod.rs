@@ -1,9 +1,9 @@
 //! A host: flows, one set of timers and one output.
 //!
-//! Timers: each flow has one timer in a wheel, set at or before the flow's next deadline. A timer
-//! that fires early is set to the current deadline. So moving a deadline later, as every ACK does,
-//! costs nothing. Output: flows with packets to send take turns, one packet each, in the order in
-//! which they became ready.
+//! Timers: each flow has one timer, set at or before the flow's next deadline. A timer that fires
+//! early is set to the current deadline. So moving a deadline later, as every ACK does, costs
+//! nothing. Output: flows with packets to send take turns, one packet each, in the order in which
+//! they became ready.
 
 mod flow_end;
 mod input;
@@ -23,7 +23,7 @@ use crate::wire::segment::Emitter;
 use core::net::IpAddr;
 use narrows_common::prefetch::prefetch_slice;
 use narrows_common::record::{FlowRecord, MessageRecord};
-use narrows_common::{Packet, Rng, Time, Wheel};
+use narrows_common::{Packet, Rng, Time, Timers};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ pub struct Host {
     ready: Option<(usize, usize)>,
     resets: VecDeque<Packet>,
     /// One timer per flow.
-    timers: Wheel,
+    timers: Timers,
     gateway_mac: Mac,
     /// The seed of the flows' random numbers.
     traffic_seed: u64,
@@ -82,7 +82,7 @@ impl Host {
             reconstruction: config
                 .reconstructs_acks
                 .map(|spacing| Box::new(AckReconstruction::new(spacing))),
-            timers: Wheel::new(0),
+            timers: Timers::new(0),
             ready: None,
             resets: VecDeque::new(),
             discards: [0; Discard::ALL.len()],
@@ -226,7 +226,6 @@ impl Host {
             self.take_reconstructed(now);
         }
         while let Some((_, index)) = self.timers.first().filter(|&(at, _)| at <= now) {
-            self.timers.reach();
             let flow = &mut self.flows[index];
             let deadline = flow.next_deadline().unwrap_or(Time::MAX);
             if deadline <= now {
@@ -357,9 +356,8 @@ impl Host {
     }
 
     fn schedule(&mut self, index: usize) {
-        let deadline = self.flows[index].next_deadline();
-        if let Some(deadline) = deadline.filter(|&at| at < self.timers.at(index)) {
-            self.timers.set(index, deadline);
+        if let Some(deadline) = self.flows[index].next_deadline() {
+            self.timers.bring_forward(index, deadline);
         }
     }
 }
@@ -380,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_every_packet_touches_is_four_lines_of_memory() {
-        // Three cache lines, plus the part that few timers need: the first timer, and two vectors.
+        // Three cache lines, plus the first timer.
         assert_eq!(core::mem::offset_of!(Host, timers), 3 * 64);
         assert_eq!(align_of::<Host>(), 64);
     }

@@ -14,12 +14,11 @@
 //! flight of which each arrives before those sent before it.
 
 mod core_cache;
-mod tournament;
 
 use narrows_common::prefetch::{prefetch, prefetch_slice};
+use narrows_common::tournament::{Rank, Tournament};
 use narrows_common::{Packet, Time};
 use std::collections::VecDeque;
-use tournament::{Rank, Tournament};
 
 /// A direction with its share of the host behind it takes so much of a core's second-level cache.
 /// While all fit, to ask for their memory ahead costs more than it saves. Measured with 2 MiB; the
@@ -102,7 +101,7 @@ impl InFlight {
         let is_first = queue.is_empty();
         queue.push_back(Sent { at, direction: direction as u32, packet });
         if is_first {
-            self.tournament.lower(lane, key | lane as Rank);
+            self.tournament.set(lane, key | lane as Rank);
         }
     }
 
@@ -144,7 +143,7 @@ impl InFlight {
         self.tournament = Tournament::new(lanes);
         for (lane, queue) in self.lanes.iter().enumerate() {
             if let Some(first) = queue.front() {
-                self.tournament.lower(lane, first.key() | lane as Rank);
+                self.tournament.set(lane, first.key() | lane as Rank);
             }
         }
     }
@@ -172,7 +171,7 @@ impl InFlight {
         if let Some(ahead) = queue.get(BYTES_AHEAD + 1) {
             prefetch(&*ahead.packet);
         }
-        self.tournament.raise(lane, next);
+        self.tournament.set(lane, next);
         self.latest = lane;
         if next == Rank::MAX && lane + 1 == self.last.len() {
             self.close_lanes();
