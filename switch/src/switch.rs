@@ -109,6 +109,7 @@ impl Switch {
     }
 
     /// When to call [`Switch::handle_timeout`] next: a port with queued packets becomes free.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         self.model.tm.next_due()
     }

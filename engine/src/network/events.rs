@@ -30,7 +30,7 @@ impl Network {
     }
 
     /// The first event due, and when. Of several due at once, arrivals come last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> (Time, Source) {
         let first = self.first();
         if self.delivery.as_ref().is_some_and(|delivery| delivery.at <= first.0) {
@@ -40,7 +40,7 @@ impl Network {
         first
     }
 
-    #[inline]
+    #[inline(always)]
     fn first(&self) -> (Time, Source) {
         let arrival = self.in_flight.poll_timeout();
         self.schedule.first(arrival).unwrap_or((arrival, Source::Arrival))

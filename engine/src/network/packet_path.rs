@@ -19,7 +19,7 @@ use narrows_switch::Transmit;
 use super::Network;
 use super::border::order::arrival_rank;
 use super::impaired_links::ImpairedLink;
-use super::nodes::{Delivery, FarEnd, HostStack, Receiver};
+use super::nodes::{Cable, Delivery, FarEnd, HostStack, Receiver};
 use crate::record::link_rows::LinkDirection;
 use crate::record::telemetry_report::Report;
 
@@ -160,24 +160,27 @@ impl Network {
     /// A switch sends the packets that left its queues, gives back the memory of those that it
     /// dropped, and sets its next timer.
     pub(super) fn leave_switch(&mut self, index: usize) {
-        while let Some(transmit) = self.switches[index].switch.poll_transmit() {
-            self.enter_cable(index, transmit);
-        }
-        while let Some(packet) = self.switches[index].switch.poll_spare() {
+        let switch = loop {
+            let node = &mut self.switches[index];
+            let Some(transmit) = node.switch.poll_transmit() else { break &mut node.switch };
+            match node.cables[usize::from(transmit.port)] {
+                Some(cable) => self.enter_cable(index, cable, transmit),
+                None => node.switch.recycle(transmit.packet),
+            }
+        };
+        while let Some(packet) = switch.poll_spare() {
             self.pool.give(packet);
         }
-        let timeout = self.switches[index].switch.poll_timeout().unwrap_or(Time::MAX);
+        let timeout = switch.poll_timeout().unwrap_or(Time::MAX);
         self.schedule.set_switch(index, timeout);
     }
 
     /// A packet enters the cable at a switch's port and arrives at the cable's far end.
-    fn enter_cable(&mut self, index: usize, transmit: Transmit) {
+    #[inline]
+    fn enter_cable(&mut self, index: usize, cable: Cable, transmit: Transmit) {
         // Field by field: the switch has just written them, and a processor waits before it can
         // copy several of them together.
         let Transmit { port, start, end, packet } = transmit;
-        let Some(cable) = self.switches[index].cables[usize::from(port)] else {
-            return self.switches[index].switch.recycle(packet);
-        };
         if let Some(link) = cable.impaired {
             return self.enter_impaired(link, end, packet);
         }
