@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 /// A direction with its share of the host behind it takes so much of a core's second-level cache.
 /// While all fit, to ask for their memory ahead costs more than it saves. Measured with 2 MiB; the
 /// results do not depend on it.
-const CACHED_BYTES: usize = 1024;
+const CACHED_BYTES: usize = 512;
 /// The bytes of a packet that its receiver reads: its headers and a stamp.
 pub(super) const PARSED_BYTES: usize = 128;
 /// How many places ahead in its lane a packet's bytes are asked for. The packet, which says where
@@ -274,8 +274,8 @@ mod tests {
     #[test]
     fn it_looks_ahead_where_the_cache_is_too_small() {
         let looks_ahead = |directions| InFlight::with_cache(directions, 1 << 20).looks_ahead();
-        assert!(!looks_ahead(1024));
-        assert!(looks_ahead(1025));
+        assert!(!looks_ahead(2048));
+        assert!(looks_ahead(2049));
     }
 
     #[test]
