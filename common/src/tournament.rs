@@ -9,9 +9,8 @@ const FEW: usize = 16;
 pub type Rank = u128;
 
 /// A complete binary tree of matches. Its contenders are numbered from 0; one without a rank has
-/// [`Rank::MAX`].
+/// [`Rank::MAX`]. It takes 32 bytes for each contender.
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct Tournament {
     least: Rank,
     /// The ranks that meet in each match. Match 1 is the last one; the winners of matches 2n and
@@ -53,28 +52,20 @@ impl Tournament {
     #[inline]
     pub fn set(&mut self, contender: usize, rank: Rank) {
         match self.matches.len() {
-            ..=FEW => self.play_all(contender, rank),
-            _ => self.play(contender, rank),
+            ..=FEW => self.play(contender, rank, false),
+            _ => self.play_until_same(contender, rank),
         }
     }
 
-    /// A contender plays all its matches again.
-    #[inline]
-    fn play_all(&mut self, contender: usize, rank: Rank) {
-        let (mut node, mut winner) = (self.matches.len() + contender, rank);
-        while node > 1 {
-            let side = node % 2;
-            node /= 2;
-            let ranks = &mut self.matches[node];
-            ranks[side] = winner;
-            winner = ranks[0].min(ranks[1]);
-        }
-        self.least = winner;
-    }
-
-    /// A contender plays its matches again until one ends as before.
+    /// Apart, so that callers contain the loop only once.
     #[inline(never)]
-    fn play(&mut self, contender: usize, rank: Rank) {
+    fn play_until_same(&mut self, contender: usize, rank: Rank) {
+        self.play(contender, rank, true);
+    }
+
+    /// A contender plays its matches again: all of them, or until one ends as before.
+    #[inline(always)]
+    fn play(&mut self, contender: usize, rank: Rank, until_same: bool) {
         let (mut node, mut winner) = (self.matches.len() + contender, rank);
         while node > 1 {
             let side = node % 2;
@@ -83,7 +74,7 @@ impl Tournament {
             let before = ranks[0].min(ranks[1]);
             ranks[side] = winner;
             winner = ranks[0].min(ranks[1]);
-            if winner == before {
+            if until_same && winner == before {
                 return;
             }
         }

@@ -36,15 +36,15 @@ const LANES_MIN: usize = 4;
 /// Most packets join one of so many lanes: these are tried one by one.
 const NEAR: usize = 4;
 
-/// A packet in flight.
+/// A packet in a lane.
 #[derive(Debug)]
-struct Sent {
+struct LanePacket {
     at: Time,
     direction: u32,
     packet: Box<Packet>,
 }
 
-impl Sent {
+impl LanePacket {
     fn key(&self) -> Rank {
         key(self.at, self.direction as usize)
     }
@@ -61,7 +61,7 @@ fn key(at: Time, direction: usize) -> Rank {
 #[derive(Debug)]
 pub struct InFlight {
     /// Each in the order of arrival. Those beyond the lanes in use are empty.
-    lanes: Vec<VecDeque<Sent>>,
+    lanes: Vec<VecDeque<LanePacket>>,
     /// The key of the last packet that joined each lane in use, from the greatest to the least: a
     /// packet joins the first lane in which it is the last one.
     last: Vec<Rank>,
@@ -99,7 +99,7 @@ impl InFlight {
         }
         let queue = &mut self.lanes[lane];
         let is_first = queue.is_empty();
-        queue.push_back(Sent { at, direction: direction as u32, packet });
+        queue.push_back(LanePacket { at, direction: direction as u32, packet });
         if is_first {
             self.tournament.set(lane, key | lane as Rank);
         }
@@ -163,7 +163,7 @@ impl InFlight {
         }
         let lane = self.tournament.least() as u32 as usize;
         let queue = self.lanes.get_mut(lane)?;
-        let Sent { at, direction, packet } = queue.pop_front()?;
+        let LanePacket { at, direction, packet } = queue.pop_front()?;
         let next = queue.front().map_or(Rank::MAX, |next| next.key() | lane as Rank);
         if let Some(ahead) = queue.get(BYTES_AHEAD) {
             prefetch_slice(&ahead.packet.data, PARSED_BYTES);
