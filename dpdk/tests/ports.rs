@@ -165,9 +165,13 @@ fn a_device_that_is_not_there_is_named_with_the_drivers_reason() {
     assert!(matches!(Port::open(eal, "a\0b", pool, ALL), Err(Error::Text(_))));
 }
 
+/// The tests that send to the loopback interface: one's flood would fill the other's socket.
+static LOOPBACK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn frames_that_a_full_packet_socket_drops_are_missed() {
+    let _alone = LOOPBACK.lock();
     let eal = eal();
     let pool = Mempool::new(eal, 1023, 2048).unwrap();
     let ring = "net_af_packet8,iface=lo,framesz=2048,blocksz=4096,framecnt=16";
@@ -215,6 +219,7 @@ fn send_lone_fragment(id: u16) -> bool {
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn fragments_without_their_rest_come_through_a_packet_socket() {
+    let _alone = LOOPBACK.lock();
     let eal = eal();
     let pool = Mempool::new(eal, 1023, 2048).unwrap();
     let Ok(mut port) = Port::open(eal, "net_af_packet7,iface=lo", pool, ALL) else {
